@@ -1,0 +1,150 @@
+"""What a crawl is: its label, date and size, and how dates are read."""
+
+import datetime as dt
+import re
+from dataclasses import dataclass
+
+from crawlgauge.errors import CrawlError
+
+__all__ = ["Crawl", "check_label", "date_from_label", "parse_date"]
+
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,119}")
+_DAY_OF_A_MONTH_LABEL = 15
+
+_ISO_DATE_TIME = re.compile(
+    r"(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?"
+)
+_ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_COMPACT_DATE = re.compile(r"(?<!\d)(\d{4})(\d{2})(\d{2})(?:\d{6})?(?!\d)")
+_MONTH = re.compile(r"(?<!\d)(?<!\d-)(\d{4})-(\d{2})(?!-?\d)")
+_COMMON_CRAWL = re.compile(r"CC-MAIN-(\d{4})-(\d{2})(?!\d)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crawl:
+    """One crawl of a series: when it was taken and how many URLs it holds.
+
+    Parameters
+    ----------
+    label
+        Name of the crawl, safe as a file name.
+    date
+        The date that stands for the crawl.
+    n_urls
+        Distinct URLs; estimated where only a sample of them is known.
+    n_sampled
+        Distinct URLs in the sample; None where all are known.
+    first_capture, last_capture
+        Times of the first and last capture, where known.
+    damaged
+        Whether part of the input was damaged and left out.
+    """
+
+    label: str
+    date: dt.date
+    n_urls: int
+    n_sampled: int | None = None
+    first_capture: dt.datetime | None = None
+    last_capture: dt.datetime | None = None
+    damaged: bool = False
+
+    def __post_init__(self) -> None:
+        check_label(self.label)
+        if self.n_urls < 1:
+            raise CrawlError(f"crawl {self.label!r} has {self.n_urls} URLs; at least one is needed")
+        if self.n_sampled is not None and not 0 < self.n_sampled <= self.n_urls:
+            raise CrawlError(
+                f"crawl {self.label!r} has {self.n_sampled} sampled of {self.n_urls} URLs; "
+                "the sample must hold at least one URL and no more than the crawl"
+            )
+
+    @property
+    def n_counted(self) -> int:
+        """Number of URLs that overlaps are counted among: the sample where there is one."""
+        return self.n_urls if self.n_sampled is None else self.n_sampled
+
+
+def check_label(label: str) -> str:
+    """Return `label` if it is safe as a file name.
+
+    Raises
+    ------
+    CrawlError
+        If it is not.
+
+    Examples
+    --------
+    >>> check_label("2021-12")
+    '2021-12'
+    """
+    if not _LABEL.fullmatch(label):
+        raise CrawlError(
+            f"{label!r} is no usable label: use 1 to 120 letters, digits and . _ + = -, "
+            "beginning with a letter or digit"
+        )
+    return label
+
+
+def parse_date(text: str) -> dt.date:
+    """Read a date as people write it.
+
+    Parameters
+    ----------
+    text
+        ``2013-12-15``, ``20131215``, ``2013-12`` (its 15th), a 14-digit or ISO 8601 time,
+        or ``CC-MAIN-2023-40`` (Monday of that ISO week).
+
+    Raises
+    ------
+    CrawlError
+        If it is no such date.
+
+    Examples
+    --------
+    >>> parse_date("2013-12")
+    datetime.date(2013, 12, 15)
+    >>> parse_date("CC-MAIN-2023-40")
+    datetime.date(2023, 10, 2)
+    """
+    stripped = text.strip()
+    for pattern in (_ISO_DATE_TIME, _ISO_DATE, _COMPACT_DATE, _MONTH, _COMMON_CRAWL):
+        if match := pattern.fullmatch(stripped):
+            found = _to_date(pattern, match)
+            if found is not None:
+                return found
+    raise CrawlError(
+        f"{text!r} is no date; write it as 2013-12-15, 20131215, 2013-12 or CC-MAIN-2023-40"
+    )
+
+
+def date_from_label(label: str) -> dt.date | None:
+    """Read the one date that a label contains, or None if it contains none or several.
+
+    Examples
+    --------
+    >>> date_from_label("gaw-2013-12")
+    datetime.date(2013, 12, 15)
+    >>> date_from_label("first-crawl") is None
+    True
+    """
+    if match := _COMMON_CRAWL.search(label):
+        return _to_date(_COMMON_CRAWL, match)
+    found = {
+        date
+        for pattern in (_ISO_DATE, _COMPACT_DATE, _MONTH)
+        for match in pattern.finditer(label)
+        if (date := _to_date(pattern, match)) is not None
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _to_date(pattern: re.Pattern[str], match: re.Match[str]) -> dt.date | None:
+    year, second = int(match[1]), int(match[2])
+    try:
+        if pattern is _COMMON_CRAWL:
+            return dt.date.fromisocalendar(year, second, 1)
+        if pattern is _MONTH:
+            return dt.date(year, second, _DAY_OF_A_MONTH_LABEL)
+        return dt.date(year, second, int(match[3]))
+    except ValueError:
+        return None

@@ -1,0 +1,71 @@
+"""The errors that crawlgauge raises on purpose.
+
+::
+
+    CrawlgaugeError
+    ├── CrawlError          a label or date that cannot be used
+    ├── SourceError         an input that cannot be read
+    │   └── DamagedInput    an input that ends early or breaks in the middle
+    ├── StoreError          a store that cannot be opened, read or written
+    │   └── StoreBusy       another process is writing the same crawl
+    ├── OverlapError        an overlap table that contradicts itself
+    └── FitError            data from which nothing can be estimated
+
+Each message says what is wrong, where, and what to try. Anything else that is raised is a bug.
+"""
+
+__all__ = [
+    "CrawlError",
+    "CrawlgaugeError",
+    "DamagedInput",
+    "FitError",
+    "OverlapError",
+    "SourceError",
+    "StoreBusy",
+    "StoreError",
+]
+
+
+class CrawlgaugeError(Exception):
+    """Base of all errors that crawlgauge raises on purpose."""
+
+
+class CrawlError(CrawlgaugeError):
+    """A crawl's label or date cannot be used."""
+
+
+class SourceError(CrawlgaugeError):
+    """An input cannot be read."""
+
+
+class DamagedInput(SourceError):  # noqa: N818 - the name says what the user has
+    """An input ends early or breaks in the middle.
+
+    Parameters
+    ----------
+    damage
+        Which file, at which byte, and how much of it was read.
+    """
+
+    def __init__(self, damage: str) -> None:
+        super().__init__(
+            f"{damage}. Get a whole copy of the file, or keep what can be read with "
+            "--on-damage keep"
+        )
+        self.damage = damage
+
+
+class StoreError(CrawlgaugeError):
+    """A store cannot be opened, read or written."""
+
+
+class StoreBusy(StoreError):  # noqa: N818 - the name says what the user meets
+    """Another process is writing the same crawl."""
+
+
+class OverlapError(CrawlgaugeError):
+    """An overlap table cannot be read or contradicts itself."""
+
+
+class FitError(CrawlgaugeError):
+    """Nothing can be estimated from this data."""

@@ -1,0 +1,1 @@
+"""An `OverlapTable` becomes `Estimates`: pure functions, no files and no printing."""

@@ -1,0 +1,1 @@
+"""Sorted sets become an `OverlapTable`: pairwise counts and capture histories."""

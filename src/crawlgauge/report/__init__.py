@@ -1,0 +1,1 @@
+"""`Estimates` become text and JSON; renderers return strings and write nothing."""

@@ -1,0 +1,1 @@
+"""Known truth becomes archives to test the method with."""
