@@ -1,0 +1,53 @@
+"""The rules by which two URLs are the same, each named and versioned."""
+
+from dataclasses import dataclass
+
+from crawlgauge.errors import StoreError
+
+__all__ = ["RAW", "RULES", "KeyRule", "find_rule"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRule:
+    """A canonical form of URLs. A change of the form is a new version: keys do not mix.
+
+    Parameters
+    ----------
+    name
+        As the user chooses it.
+    version
+        Rises whenever any URL's form changes.
+    summary
+        What the rule does, in words.
+    """
+
+    name: str
+    version: int
+    summary: str
+
+    def __str__(self) -> str:
+        return f"{self.name}/{self.version}"
+
+
+RAW = KeyRule(
+    name="raw",
+    version=1,
+    summary="the URL as it is, without surrounding space and without its fragment",
+)
+
+RULES = {rule.name: rule for rule in (RAW,)}
+
+
+def find_rule(name: str) -> KeyRule:
+    """Return the rule of that name.
+
+    Raises
+    ------
+    StoreError
+        If there is none.
+    """
+    try:
+        return RULES[name]
+    except KeyError:
+        known = ", ".join(RULES)
+        raise StoreError(f"unknown URL identity {name!r}; known are: {known}") from None

@@ -1,0 +1,115 @@
+"""Find the URLs of a block of lines, in compiled code and without an object per line."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge.compiled import compiled
+from crawlgauge.sources.white_space import is_space
+from crawlgauge.words import copy_bytes
+
+__all__ = [
+    "ACCEPTED",
+    "NO_HOST",
+    "NO_SCHEME",
+    "N_VERDICTS",
+    "OTHER_SCHEME",
+    "SKIPPED",
+    "TOO_LONG",
+    "scan_lines",
+]
+
+ACCEPTED = 0
+SKIPPED = 1
+NO_SCHEME = 2
+NO_HOST = 3
+TOO_LONG = 4
+OTHER_SCHEME = 5
+N_VERDICTS = 6
+
+_HASH, _SLASH, _COLON, _QUESTION = 0x23, 0x2F, 0x3A, 0x3F
+
+
+@compiled
+def judge_line(block: NDArray[np.uint8], start: int, end: int, max_bytes: int) -> int:
+    """Return the verdict on a line that is trimmed to ``start..end``."""
+    if start == end or block[start] == _HASH:
+        return SKIPPED
+    if end - start > max_bytes:
+        return TOO_LONG
+    colon = start
+    while colon < end:
+        byte = block[colon]
+        lower = byte | 0x20
+        is_letter = 0x61 <= lower <= 0x7A
+        is_later = 0x30 <= byte <= 0x39 or byte == 0x2B or byte == 0x2D
+        if not (is_letter or (is_later and colon > start)):
+            break
+        colon += 1
+    # A dot may stand in a scheme, but in practice it is a host without one (example.org:8080).
+    if colon == start or colon == end or block[colon] != _COLON:
+        return NO_SCHEME
+    if colon + 2 >= end or block[colon + 1] != _SLASH or block[colon + 2] != _SLASH:
+        return OTHER_SCHEME
+    if colon + 3 >= end:
+        return NO_HOST
+    first = block[colon + 3]
+    if first == _SLASH or first == _QUESTION or first == _HASH or is_space(first):
+        return NO_HOST
+    return ACCEPTED
+
+
+@compiled
+def scan_lines(
+    block: NDArray[np.uint8],
+    line_ends: NDArray[np.int64],
+    max_bytes: int,
+    urls: NDArray[np.uint8],
+    offsets: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    examples: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Copy the URLs of a block next to each other and count what is left out.
+
+    Parameters
+    ----------
+    block
+        Whole lines.
+    line_ends
+        Where each line ends: the place of its newline, or the block's end.
+    max_bytes
+        Longest line that is taken.
+    urls, offsets
+        Filled with the URLs and their bounds; as long as the block, and as the lines plus one.
+    counts
+        Added to: lines by verdict.
+    examples
+        Filled with line number, start, end and verdict of the first rejected lines.
+
+    Returns
+    -------
+    tuple
+        How many URLs and how many examples there are.
+    """
+    n_urls, n_examples, n_bytes, start = 0, 0, 0, 0
+    offsets[0] = 0
+    for line in range(line_ends.size):
+        first, last = start, line_ends[line]
+        start = last + 1
+        while first < last and is_space(block[first]):
+            first += 1
+        while last > first and is_space(block[last - 1]):
+            last -= 1
+        verdict = judge_line(block, first, last, max_bytes)
+        counts[verdict] += 1
+        if verdict == ACCEPTED:
+            copy_bytes(block, first, last, urls, n_bytes)
+            n_bytes += last - first
+            n_urls += 1
+            offsets[n_urls] = n_bytes
+        elif verdict != SKIPPED and n_examples < examples.shape[0] and verdict != OTHER_SCHEME:
+            examples[n_examples, 0] = line
+            examples[n_examples, 1] = first
+            examples[n_examples, 2] = last
+            examples[n_examples, 3] = verdict
+            n_examples += 1
+    return n_urls, n_examples
