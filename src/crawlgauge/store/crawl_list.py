@@ -1,0 +1,86 @@
+"""The list of crawls that ``add --from`` reads: a CSV file with label, date and path."""
+
+import csv
+import datetime as dt
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawlgauge.crawl import check_label, parse_date
+from crawlgauge.errors import CrawlError, SourceError
+from crawlgauge.sources.inputs import STDIN, InputFiles, find_inputs
+from crawlgauge.store.adding import choose_date
+
+__all__ = ["ListedCrawl", "read_crawl_list"]
+
+_COLUMNS = ("label", "date", "path")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedCrawl:
+    """One line of the list."""
+
+    label: str
+    date: dt.date
+    inputs: InputFiles
+
+
+def read_crawl_list(path: Path) -> tuple[ListedCrawl, ...]:
+    """Read a list of crawls and see that all it names can be found, before anything is added.
+
+    Parameters
+    ----------
+    path
+        A CSV file with the columns ``label``, ``date`` (may be empty if the label contains it)
+        and ``path`` (file, folder, glob or ``@list.txt``, relative to the list's own folder).
+
+    Raises
+    ------
+    SourceError
+        If the list, or what it names, cannot be read; the message names the line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path} is no UTF-8 text; it must be CSV: label,date,path") from error
+    rows = csv.DictReader(io.StringIO(text), restkey="", skipinitialspace=True)
+    missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
+    if missing:
+        raise SourceError(
+            f"{path} lacks the column {', '.join(missing)}; its first line must be label,date,path"
+        )
+    crawls: list[ListedCrawl] = []
+    lines: dict[str, int] = {}
+    for row in rows:
+        where = f"{path}, line {rows.line_num}"
+        if "" in row or None in row.values():
+            raise SourceError(f"{where}: expected {len(rows.fieldnames or ())} cells")
+        crawl = _read_row(row, path, where)
+        first_line = lines.setdefault(crawl.label.casefold(), rows.line_num)
+        if first_line != rows.line_num:
+            raise SourceError(
+                f"{where}: the label {crawl.label!r} stands already on line {first_line}; "
+                "a crawl of several files is one line with a glob, a folder or @list.txt"
+            )
+        crawls.append(crawl)
+    if not crawls:
+        raise SourceError(f"{path} lists no crawls")
+    return tuple(crawls)
+
+
+def _read_row(row: dict[str, str], path: Path, where: str) -> ListedCrawl:
+    word = row["path"].strip()
+    if not word or word == STDIN:
+        raise SourceError(f"{where}: the column path must name a file, folder, glob or @list.txt")
+    try:
+        label = check_label(row["label"].strip())
+        date = parse_date(row["date"]) if row["date"].strip() else None
+        return ListedCrawl(
+            label=label,
+            date=choose_date(label, date),
+            inputs=find_inputs([word], base=path.parent),
+        )
+    except (CrawlError, SourceError) as error:
+        raise SourceError(f"{where}: {error}") from error

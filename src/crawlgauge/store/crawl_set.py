@@ -1,0 +1,133 @@
+"""What the store knows of one crawl: its set of keys and how it came about."""
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from crawlgauge.crawl import Crawl
+from crawlgauge.errors import StoreError
+from crawlgauge.provenance import Provenance
+
+__all__ = ["SET_SCHEMA", "CrawlSet"]
+
+SET_SCHEMA = "crawlgauge.set/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlSet:
+    """One crawl's sorted set of URL keys, kept in a file, and its description.
+
+    Parameters
+    ----------
+    crawl
+        Label, date and sizes.
+    level
+        What the keys stand for: ``url``.
+    key_rule
+        Name and version of the rule by which URLs are the same.
+    sample_rate
+        Share of all keys that the set keeps.
+    n_captures
+        Captures that count, repeated ones included.
+    rejected, excluded
+        Records that are no captures, and captures that do not count, by reason.
+    damage
+        What was damaged in the input, in words; empty if nothing.
+    checksum
+        Of the keys, whatever file they stand in.
+    range_bits
+        The file has a row group for each value of this many leading bits of the key.
+    provenance
+        Program, settings and input files.
+    path
+        The file that holds the keys.
+    """
+
+    crawl: Crawl
+    level: str
+    key_rule: str
+    sample_rate: float
+    n_captures: int
+    rejected: Mapping[str, int]
+    excluded: Mapping[str, int]
+    damage: tuple[str, ...]
+    checksum: str
+    range_bits: int
+    provenance: Provenance
+    path: Path
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rejected", MappingProxyType(dict(self.rejected)))
+        object.__setattr__(self, "excluded", MappingProxyType(dict(self.excluded)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description that stands in the file's metadata."""
+        crawl = self.crawl
+        return {
+            "schema": SET_SCHEMA,
+            "label": crawl.label,
+            "date": crawl.date.isoformat(),
+            "first_capture": _time_text(crawl.first_capture),
+            "last_capture": _time_text(crawl.last_capture),
+            "n_urls": crawl.n_urls,
+            "n_sampled": crawl.n_sampled,
+            "level": self.level,
+            "key_rule": self.key_rule,
+            "sample_rate": self.sample_rate,
+            "n_captures": self.n_captures,
+            "rejected": dict(self.rejected),
+            "excluded": dict(self.excluded),
+            "damage": list(self.damage),
+            "checksum": self.checksum,
+            "range_bits": self.range_bits,
+            "provenance": self.provenance.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any], path: Path) -> "CrawlSet":
+        """Read what `to_dict` wrote.
+
+        Raises
+        ------
+        StoreError
+            If the description is of another format.
+        """
+        schema = document.get("schema")
+        if schema != SET_SCHEMA:
+            raise StoreError(
+                f"{path} is a set of format {schema!r}; this version of crawlgauge reads "
+                f"{SET_SCHEMA!r}. Use the version that wrote it, or a newer one"
+            )
+        return cls(
+            crawl=Crawl(
+                label=document["label"],
+                date=dt.date.fromisoformat(document["date"]),
+                n_urls=document["n_urls"],
+                n_sampled=document["n_sampled"],
+                first_capture=_parse_time(document["first_capture"]),
+                last_capture=_parse_time(document["last_capture"]),
+                damaged=bool(document["damage"]),
+            ),
+            level=document["level"],
+            key_rule=document["key_rule"],
+            sample_rate=document["sample_rate"],
+            n_captures=document["n_captures"],
+            rejected=document["rejected"],
+            excluded=document["excluded"],
+            damage=tuple(document["damage"]),
+            checksum=document["checksum"],
+            range_bits=document["range_bits"],
+            provenance=Provenance.from_dict(document["provenance"]),
+            path=path,
+        )
+
+
+def _time_text(time: dt.datetime | None) -> str | None:
+    return None if time is None else time.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _parse_time(text: str | None) -> dt.datetime | None:
+    return None if text is None else dt.datetime.fromisoformat(text)

@@ -1,0 +1,101 @@
+"""Writing files so that a kill at any moment leaves the old one or the new one, never half."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from crawlgauge.errors import StoreError
+
+__all__ = [
+    "create_file",
+    "explain_os_error",
+    "partial_file",
+    "replace_file",
+    "sync_folder",
+    "write_durably",
+]
+
+PARTIAL_PREFIX = ".partial-"
+"""Files of this name are unfinished: they belong to a running process or are leftovers."""
+
+
+@contextmanager
+def partial_file(folder: Path, name: str) -> Iterator[Path]:
+    """Give the path of an unfinished file, to be renamed; whatever is left of it is deleted.
+
+    Parameters
+    ----------
+    folder
+        Where; it must exist.
+    name
+        What the file will be, for people who look into the folder.
+    """
+    partial = folder / f"{PARTIAL_PREFIX}{os.getpid()}-{name}"
+    try:
+        yield partial
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_durably(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing and see to it that all is on the disk in the end."""
+    with path.open("wb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Make or replace a file: at any moment there is the old content or the new, whole."""
+    with partial_file(path.parent, path.name) as partial:
+        with write_durably(partial) as file:
+            file.write(data)
+        partial.replace(path)
+    sync_folder(path.parent)
+
+
+def create_file(path: Path, data: bytes) -> None:
+    """Make a file, whole; if it exists, also when another process is first by a hair, leave it."""
+    with partial_file(path.parent, path.name) as partial:
+        with write_durably(partial) as file:
+            file.write(data)
+        with suppress(FileExistsError):
+            path.hardlink_to(partial)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make sure that renames in `folder` survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def explain_os_error(action: str, path: Path) -> Iterator[None]:
+    """Turn the system's errors within the block into a `StoreError` that says what to do.
+
+    Parameters
+    ----------
+    action
+        What was being done, such as ``write``.
+    path
+        To what.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        advice = {
+            errno.ENOSPC: "; free some space and run the command again, the store is whole",
+            errno.EDQUOT: "; free some space and run the command again, the store is whole",
+            errno.EACCES: "; check who may write there",
+            errno.EROFS: "; choose another store with --store",
+        }.get(error.errno or 0, "")
+        raise StoreError(f"cannot {action} {path}: {reason}{advice}") from error

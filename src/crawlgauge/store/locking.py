@@ -1,0 +1,73 @@
+"""A lock for each crawl, which the system takes back when its process ends, however it ends."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from crawlgauge.errors import StoreBusy
+
+__all__ = ["LOCK_NAME", "hold_lock"]
+
+LOCK_NAME = "lock"
+
+
+@contextmanager
+def hold_lock(folder: Path) -> Iterator[None]:
+    """Keep every other process from writing in `folder`, which is made if it is missing.
+
+    Parameters
+    ----------
+    folder
+        The folder of one crawl; its name is the crawl's label.
+
+    Raises
+    ------
+    StoreBusy
+        If another process holds the lock.
+    """
+    handle = _acquire(folder)
+    try:
+        os.ftruncate(handle, 0)
+        os.write(handle, f"{os.getpid()}\n".encode())
+        yield
+    finally:
+        _remove_if_empty(folder)
+        os.close(handle)
+
+
+def _acquire(folder: Path) -> int:
+    path = folder / LOCK_NAME
+    while True:
+        folder.mkdir(exist_ok=True)
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except FileNotFoundError:
+            continue  # Another process removed the emptied folder in between.
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.read(handle, 32).decode("ascii", errors="replace").strip()
+            os.close(handle)
+            raise StoreBusy(
+                f"crawl {folder.name!r} is being written by another process"
+                f"{f' ({owner})' if owner else ''}; wait until it has finished"
+            ) from None
+        if _is_same_file(handle, path):
+            return handle
+        os.close(handle)  # The file was removed and made anew before the lock was had.
+
+
+def _is_same_file(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _remove_if_empty(folder: Path) -> None:
+    """Leave no folder behind that holds nothing but the lock."""
+    if [entry.name for entry in folder.iterdir()] == [LOCK_NAME]:
+        (folder / LOCK_NAME).unlink()
+        folder.rmdir()

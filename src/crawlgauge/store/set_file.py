@@ -1,0 +1,145 @@
+"""One set on disk: sorted keys in Parquet, a row group for each hash range, self-describing."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from crawlgauge.errors import StoreError
+from crawlgauge.store.checksum import KeysChecksum
+from crawlgauge.store.crawl_set import CrawlSet
+
+__all__ = ["SetReader", "choose_range_bits", "read_description", "write_set"]
+
+METADATA_KEY = b"crawlgauge"
+_KEYS_PER_RANGE = 1 << 20
+_KEY_BITS = 64
+_SCHEMA = pa.schema([pa.field("key", pa.uint64(), nullable=False)])
+
+
+def choose_range_bits(n_keys: int) -> int:
+    """Return how many leading bits cut `n_keys` keys into ranges of about a million."""
+    return max(0, (n_keys - 1) // _KEYS_PER_RANGE).bit_length()
+
+
+def write_set(file: BinaryIO, keys: NDArray[np.uint64], description: CrawlSet) -> None:
+    """Write sorted, unique keys and their description.
+
+    Parameters
+    ----------
+    file
+        Open for writing.
+    keys
+        Sorted and unique.
+    description
+        What is known before; checksum and ranges are filled in.
+    """
+    range_bits = choose_range_bits(keys.size)
+    checksum = KeysChecksum()
+    with pq.ParquetWriter(
+        file,
+        _SCHEMA,
+        compression="none",
+        use_dictionary=False,
+        column_encoding={"key": "DELTA_BINARY_PACKED"},
+        write_page_checksum=True,
+    ) as writer:
+        for part in _split(keys, 0, 0, range_bits):
+            checksum.update(part)
+            table = pa.table([pa.array(part)], schema=_SCHEMA)
+            writer.write_table(table, row_group_size=max(1, part.size))
+        written = replace(description, checksum=checksum.text(), range_bits=range_bits)
+        writer.add_key_value_metadata({METADATA_KEY: json.dumps(written.to_dict())})
+
+
+def read_description(path: Path) -> CrawlSet:
+    """Read what a set's file says of itself.
+
+    Raises
+    ------
+    StoreError
+        If the file is missing, damaged or of another format.
+    """
+    return SetReader(path).description
+
+
+class SetReader:
+    """Reads the keys of a set, a hash range at a time.
+
+    Parameters
+    ----------
+    path
+        The set's file.
+
+    Raises
+    ------
+    StoreError
+        If the file is missing, damaged or of another format.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._file = pq.ParquetFile(path, page_checksum_verification=True)
+        except FileNotFoundError:
+            raise StoreError(
+                f"{path} is missing: the crawl was replaced or removed meanwhile, or the store is "
+                "damaged; run the command again, then crawlgauge verify"
+            ) from None
+        except (pa.ArrowInvalid, OSError) as error:
+            raise _damaged(path, error) from error
+        metadata = self._file.schema_arrow.metadata or {}
+        text = (self._file.metadata.metadata or {}).get(METADATA_KEY) or metadata.get(METADATA_KEY)
+        if text is None:
+            raise StoreError(f"{path} is no set of crawlgauge: its description is missing")
+        try:
+            self.description = CrawlSet.from_dict(json.loads(text), path)
+        except (ValueError, KeyError, TypeError) as error:
+            raise _damaged(path, error) from error
+
+    def ranges(self, range_bits: int) -> Iterator[NDArray[np.uint64]]:
+        """Yield the keys for each value of their leading `range_bits` bits, in rising order.
+
+        Parameters
+        ----------
+        range_bits
+            At least the file's own.
+        """
+        own_bits = self.description.range_bits
+        if range_bits < own_bits:
+            raise ValueError(f"the set is cut by {own_bits} bits, finer than {range_bits}")
+        for number in range(1 << own_bits):
+            keys = self._read_row_group(number)
+            yield from _split(keys, number, own_bits, range_bits)
+
+    def _read_row_group(self, number: int) -> NDArray[np.uint64]:
+        try:
+            column = self._file.read_row_group(number).column("key")
+        except (pa.ArrowException, OSError) as error:
+            raise _damaged(self._path, error) from error
+        keys: NDArray[np.uint64] = column.to_numpy()
+        return keys
+
+
+def _split(
+    keys: NDArray[np.uint64], number: int, own_bits: int, range_bits: int
+) -> list[NDArray[np.uint64]]:
+    """Cut the keys of range `number` of ``2**own_bits`` further, into those of `range_bits`."""
+    n_parts = 1 << (range_bits - own_bits)
+    if n_parts == 1:
+        return [keys]
+    inner = np.arange(number * n_parts + 1, (number + 1) * n_parts, dtype=np.uint64)
+    starts = inner << np.uint64(_KEY_BITS - range_bits)
+    return np.split(keys, np.searchsorted(keys, starts))
+
+
+def _damaged(path: Path, error: Exception) -> StoreError:
+    return StoreError(
+        f"{path} is damaged ({error}); add the crawl again from its files with --replace"
+    )

@@ -1,0 +1,66 @@
+"""Re-read a store and tell whether every set is still what was written."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from crawlgauge.errors import StoreError
+from crawlgauge.store.catalogue import Store
+from crawlgauge.store.checksum import KeysChecksum
+from crawlgauge.store.files import explain_os_error
+from crawlgauge.store.set_file import SetReader
+
+__all__ = ["Finding", "verify_crawls"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What re-reading one crawl showed.
+
+    Parameters
+    ----------
+    label
+        The crawl.
+    problem
+        What is wrong and what to do, in words; None if all is well.
+    """
+
+    label: str
+    problem: str | None
+
+
+def verify_crawls(store: Store) -> Iterator[Finding]:
+    """Re-read every crawl of a store and yield what was found."""
+    for label in store.labels():
+        try:
+            problem = _find_problem(store, label)
+        except StoreError as error:
+            problem = str(error)
+        yield Finding(label=label, problem=problem)
+
+
+def _find_problem(store: Store, label: str) -> str | None:
+    entry = store.manifest_entry(label)
+    reader = SetReader(store.crawl_set(label).path)
+    description = reader.description
+    advice = "add the crawl again from its files with --replace"
+    with explain_os_error("read", description.path), description.path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if entry["checksum"] != f"sha256:{digest}":
+        return f"{description.path} was changed after it was written; {advice}"
+    if description.key_rule != store.key_rule:
+        return (
+            f"its keys are of rule {description.key_rule}, the store's {store.key_rule}; {advice}"
+        )
+    checksum, n_keys, last = KeysChecksum(), 0, -1
+    for keys in reader.ranges(description.range_bits):
+        if keys.size and (int(keys[0]) <= last or np.any(keys[1:] <= keys[:-1])):
+            return f"its keys are not in order; {advice}"
+        last = int(keys[-1]) if keys.size else last
+        n_keys += keys.size
+        checksum.update(keys)
+    if (checksum.text(), n_keys) != (description.checksum, description.crawl.n_counted):
+        return f"its keys are not those that were written; {advice}"
+    return None
