@@ -1,0 +1,207 @@
+"""What to be careful about, each in a sentence or two that say what to do."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from crawlgauge.crawl import Crawl
+from crawlgauge.model.pairs import DAYS_PER_YEAR, PairData
+from crawlgauge.model.phrases import count, names, per_year, percent, span, things
+from crawlgauge.model.two_crawls import lower_bound
+from crawlgauge.model.two_way import TwoWayFit
+from crawlgauge.model.zero_pairs import ZeroPairs, has_too_many_zeros
+from crawlgauge.overlaps.table import OverlapTable
+
+__all__ = ["list_cautions"]
+
+_HALF = 0.5
+_LONG_CRAWL = 0.2
+_SECONDS_PER_YEAR = DAYS_PER_YEAR * 86_400
+
+
+def list_cautions(
+    table: OverlapTable, pairs: PairData, fit: TwoWayFit, zeros: ZeroPairs
+) -> tuple[str, ...]:
+    """List the warnings that belong to a fit, the gravest first.
+
+    Parameters
+    ----------
+    table
+        The overlaps.
+    pairs
+        Its pairs.
+    fit
+        The two-way model.
+    zeros
+        The pairs that share nothing.
+    """
+    return (
+        *_about_impossible_values(table, pairs, fit),
+        *_about_zeros(table, pairs, zeros),
+        *_about_few_crawls(table, pairs, fit),
+        *_about_times(table, pairs, fit),
+        *_about_input(table, pairs),
+        *_about_uneven_capture(table, pairs),
+    )
+
+
+def _about_impossible_values(table: OverlapTable, pairs: PairData, fit: TwoWayFit) -> Iterator[str]:
+    above = [
+        f"{crawl.label} ({percent(float(np.exp(log_coverage)))})"
+        for crawl, log_coverage in zip(table.crawls, fit.log_coverage, strict=True)
+        if log_coverage > 0
+    ]
+    least = lower_bound(pairs)
+    if above and least is not None:
+        needed = least ** (1 / float(pairs.lag_years[0]))
+        yield (
+            f"At the given persistence the coverage comes out above 100 % for {names(above)}, "
+            "which is impossible: a crawl cannot hold more than there is. Give a persistence of "
+            f"at least {per_year(needed)}."
+        )
+    elif above:
+        yield (
+            f"The coverage comes out above 100 % for {names(above)}, which is impossible: a crawl "
+            "cannot hold more than there is. Usual causes are a crawler that keeps returning to "
+            "the same pages, and sizes and overlaps that were counted by different rules; do not "
+            "use these figures before the cause is found."
+        )
+    if fit.log_persistence >= 0 and least is None:
+        yield (
+            f"The overlaps do not shrink with time (persistence "
+            f"{per_year(float(np.exp(fit.log_persistence)))}), so that there is no half-life. The "
+            "usual cause is a crawler that skips pages captured recently; find out how it treats "
+            "known pages, and do not plan with coverage and population until then."
+        )
+
+
+def _about_zeros(table: OverlapTable, pairs: PairData, zeros: ZeroPairs) -> Iterator[str]:
+    if has_too_many_zeros(pairs):
+        yield (
+            f"{len(pairs.zeros)} of {pairs.n_known} pairs of crawls share nothing, too many for an "
+            "estimate from pairs. Check that all crawls were made comparable by the same rule, "
+            "and estimate from capture histories."
+        )
+    structural = zeros.is_structural
+    if structural.any():
+        worst = int(np.argmax(np.where(structural, zeros.expected, -np.inf)))
+        start, end = (table.crawls[k].label for k in zeros.pairs[worst])
+        yield (
+            f"{_left_out(int(structural.sum()))}, although at least 20 shared "
+            f"{things(table.level)} were expected (of {start} and {end} about "
+            f"{count(float(zeros.expected[worst]))}): the crawler seems to skip pages of the "
+            "previous crawl. Coverage is then too low and persistence too high; estimate from "
+            "capture histories."
+        )
+    if zeros.n_chance:
+        yield (
+            f"{_left_out(zeros.n_chance)}; fewer than 5 shared {things(table.level)} were "
+            "expected, so that chance explains it. Larger crawls or samples would let them count."
+        )
+    if zeros.n_unclear:
+        yield (
+            f"{_left_out(zeros.n_unclear)}; whether by chance or because the crawler avoids known "
+            "pages cannot be told. Larger crawls or samples would show it."
+        )
+
+
+def _about_few_crawls(table: OverlapTable, pairs: PairData, fit: TwoWayFit) -> Iterator[str]:
+    match table.n_crawls:
+        case 2 if fit.has_persistence:
+            yield (
+                "With two crawls the coverage rests wholly on the given persistence. Add a third "
+                "crawl to estimate both."
+            )
+        case 2 if pairs.days[0] != pairs.days[1]:
+            yield (
+                "Two crawls cannot tell coverage from turnover. Add a third crawl, or give a "
+                "persistence that is known from elsewhere."
+            )
+        case 3 if fit.estimated.any():
+            yield (
+                "Three crawls determine coverage and persistence without remainder: nothing is "
+                "left to judge the error by. Add a fourth crawl to get intervals."
+            )
+        case 4 if fit.n_freedom > 0:
+            yield (
+                "With four crawls the figures are an order of magnitude only. Each further crawl "
+                "narrows them considerably."
+            )
+        case n if n > 2 and fit.n_freedom <= 0 and fit.estimated.any():  # noqa: PLR2004 - as above
+            yield (
+                "So many pairs are missing that nothing is left to judge the error by. Supply the "
+                "missing overlaps to get intervals."
+            )
+
+
+def _about_times(table: OverlapTable, pairs: PairData, fit: TwoWayFit) -> Iterator[str]:
+    if not pairs.n_pairs:
+        return
+    shortest = float(pairs.lag_years.min())
+    kept = float(np.exp(fit.log_persistence * shortest)) if fit.has_persistence else 1.0
+    if kept < _HALF:
+        yield (
+            f"Even the closest crawls are {span(shortest)} apart, in which {percent(1 - kept)} of "
+            f"the {things(table.level)} disappear: coverage is extrapolated over more than a "
+            "half-life. Crawls at shorter intervals, two of them close together, would show it "
+            "directly."
+        )
+    gaps = np.diff(np.unique(pairs.days)) / DAYS_PER_YEAR
+    if not gaps.size:
+        return
+    gap = float(gaps.min())
+    too_long = [
+        f"{crawl.label} ({span(duration)})"
+        for crawl in table.crawls
+        if (duration := _duration_years(crawl)) is not None and duration > _LONG_CRAWL * gap
+    ]
+    if too_long:
+        yield (
+            f"Capturing took long beside the shortest time between two crawls ({span(gap)}): "
+            f"{names(too_long)}. A crawl counts as one moment here; date it by the middle of its "
+            "captures, and expect the persistence to be less certain."
+        )
+
+
+def _about_input(table: OverlapTable, pairs: PairData) -> Iterator[str]:
+    damaged = [crawl.label for crawl in table.crawls if crawl.damaged]
+    if damaged:
+        yield (
+            f"Part of the input of {names(damaged)} was damaged and left out: coverage is that of "
+            "what could be read, not of the crawl as it was made. Add it again from whole files."
+        )
+    if pairs.n_missing:
+        yield (
+            f"The overlap of {pairs.n_missing} of {pairs.n_missing + pairs.n_known} pairs of "
+            "crawls is not known. The estimates rest on the others; supply the missing ones if "
+            "you can."
+        )
+    if table.sample_rate < 1:
+        smallest = min(crawl.n_counted for crawl in table.crawls)
+        yield (
+            f"The overlaps were counted in a sample of {percent(table.sample_rate)} of the "
+            f"{things(table.level)} (at least {count(smallest)} of each crawl). Count them in full "
+            "or in a larger sample if small differences matter."
+        )
+
+
+def _about_uneven_capture(table: OverlapTable, pairs: PairData) -> Iterator[str]:
+    if pairs.n_pairs:
+        yield (
+            f"Pairs of crawls cannot show whether some {things(table.level)} are always more "
+            "likely to be captured than others. If so, the true coverage is lower and the "
+            "population larger than stated; the capture histories of five or more crawls can "
+            "test it."
+        )
+
+
+def _left_out(number: int) -> str:
+    if number == 1:
+        return "1 pair of crawls shares nothing and was left out"
+    return f"{number} pairs of crawls share nothing and were left out"
+
+
+def _duration_years(crawl: Crawl) -> float | None:
+    if crawl.first_capture is None or crawl.last_capture is None:
+        return None
+    return (crawl.last_capture - crawl.first_capture).total_seconds() / _SECONDS_PER_YEAR

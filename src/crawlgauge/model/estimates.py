@@ -1,0 +1,266 @@
+"""The types that the model hands over: a number with its doubt, and all numbers of a series."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from crawlgauge.crawl import Crawl
+from crawlgauge.provenance import Provenance
+
+__all__ = [
+    "Agreement",
+    "Basis",
+    "Check",
+    "CrawlEstimate",
+    "Estimate",
+    "Estimates",
+    "EstimatorRow",
+    "Headline",
+    "Newest",
+    "PairResidual",
+    "PaperFit",
+    "StartFit",
+    "Status",
+    "Union",
+]
+
+Basis = Literal["interval", "empirical-band", "none"]
+Status = Literal["ok", "info", "warn", "fail", "na"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A number with the range it is trusted in, or the reason why there is none.
+
+    Parameters
+    ----------
+    value
+        The estimate; None if it cannot be known.
+    low, high
+        Ends of the range; None if there is none.
+    level
+        Share of ranges that hold the truth.
+    basis
+        What the range rests on.
+    reason
+        Why the value or its range is missing; None if nothing is.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    level: float = 0.95
+    basis: Basis = "none"
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.value is None and not self.reason:
+            raise ValueError("an estimate without a value needs a reason")
+        if self.basis == "none" and not (self.low is None and self.high is None):
+            raise ValueError("an estimate with a range needs a basis for it")
+
+    @classmethod
+    def unknown(cls, reason: str) -> "Estimate":
+        """Make an estimate that is not known, and say why."""
+        return cls(value=None, reason=reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
+    """The answer: typical coverage, where it comes from, and one sentence."""
+
+    coverage: Estimate
+    estimator: str | None
+    statement: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Newest:
+    """What is known of the last crawl."""
+
+    label: str
+    coverage: Estimate
+    population: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlEstimate:
+    """Coverage of one crawl and the population it was drawn from; `note` says what is special."""
+
+    label: str
+    coverage: Estimate
+    population: Estimate
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartFit:
+    """The paper's line through the pairs that begin with one crawl."""
+
+    label: str
+    coverage: float | None
+    persistence: float | None
+    n_pairs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperFit:
+    """The published method: one line through the logarithms of all containments.
+
+    Parameters
+    ----------
+    coverage, persistence
+        Exponentials of the intercept and of the slope per year; None without two different lags.
+    half_life_years
+        None unless persistence is below 1.
+    r_squared
+        Share of the variance that the line explains; None without degrees of freedom.
+    n_pairs
+        Pairs in the fit.
+    direction
+        ``forward`` (share of the earlier crawl found in the later) or ``backward``.
+    per_start
+        A line for each starting crawl.
+    self_intersections
+        For each crawl, the containment at time difference zero: the intercept of its own line,
+        or the pooled one where it has no line of its own; None without any fit.
+    """
+
+    coverage: float | None
+    persistence: float | None
+    half_life_years: float | None
+    r_squared: float | None
+    n_pairs: int
+    direction: Literal["forward", "backward"]
+    per_start: tuple[StartFit, ...]
+    self_intersections: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimatorRow:
+    """One estimator beside the others: its numbers and what it assumes."""
+
+    name: str
+    coverage: float | None
+    persistence: float | None
+    population: float | None
+    per_crawl: tuple[float | None, ...]
+    assumes: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """How far the estimators are apart, and the grade that follows."""
+
+    spread: float | None
+    grade: Literal["A", "B", "C", "none"]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One assumption, tested: how large the deviation is, and what it means in words."""
+
+    id: str
+    status: Status
+    effect: float | None
+    threshold: float | None
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairResidual:
+    """A pair's similarities and how far it lies from the fits.
+
+    Parameters
+    ----------
+    a, b
+        Labels of the earlier and the later crawl.
+    lag_years
+        Time between them.
+    n_shared
+        URLs that both hold.
+    containment, containment_backward
+        Share of a's URLs found in b, and of b's found in a.
+    jaccard, dice
+        The symmetric similarities.
+    log_r, log_r_two_way
+        Residual from the paper's line and from the two-way model; None where the pair is not
+        in the fit and has no logarithm.
+    """
+
+    a: str
+    b: str
+    lag_years: float
+    n_shared: int
+    containment: float
+    containment_backward: float
+    jaccard: float
+    dice: float
+    log_r: float | None
+    log_r_two_way: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Union:
+    """All crawls together: share of the living URLs that the archive holds."""
+
+    coverage: Estimate
+    n_distinct: int
+    n_alive: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimates:
+    """Everything that can be said about a series of crawls.
+
+    Parameters
+    ----------
+    level
+        What was compared: ``url``, ``content`` or ``text``.
+    crawls
+        In date order.
+    headline
+        Typical coverage and the sentence that states it.
+    newest
+        The last crawl.
+    persistence, half_life_years
+        Share of URLs that live on for a year, and the time in which half of them are gone.
+    population
+        Crawlable URLs at the newest crawl.
+    growth_per_year
+        Relative growth of the population.
+    per_crawl
+        For each crawl.
+    paper
+        The published method's numbers.
+    estimators
+        All estimators side by side.
+    agreement, checks
+        How far they agree, and the tests of the assumptions.
+    residuals
+        For each known pair.
+    union
+        All crawls together, or None.
+    warnings
+        What to be careful about, in words.
+    provenance
+        Where the numbers come from.
+    """
+
+    level: str
+    crawls: tuple[Crawl, ...]
+    headline: Headline
+    newest: Newest
+    persistence: Estimate
+    half_life_years: Estimate
+    population: Estimate
+    growth_per_year: Estimate
+    per_crawl: tuple[CrawlEstimate, ...]
+    paper: PaperFit
+    estimators: tuple[EstimatorRow, ...]
+    agreement: Agreement
+    checks: tuple[Check, ...]
+    residuals: tuple[PairResidual, ...]
+    union: Union | None
+    warnings: tuple[str, ...]
+    provenance: Provenance

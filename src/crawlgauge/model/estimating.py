@@ -1,0 +1,203 @@
+"""From an overlap table to everything that its pairs can tell."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from crawlgauge._version import __version__
+from crawlgauge.errors import FitError
+from crawlgauge.model.cautions import list_cautions
+from crawlgauge.model.estimates import (
+    Agreement,
+    CrawlEstimate,
+    Estimate,
+    Estimates,
+    Headline,
+    Newest,
+)
+from crawlgauge.model.estimator_rows import list_estimators
+from crawlgauge.model.growth import GrowthFit, fit_growth_model, log_growth
+from crawlgauge.model.pairs import PairData, pair_data
+from crawlgauge.model.paper import fit_paper, fit_pooled, half_life
+from crawlgauge.model.phrases import percent
+from crawlgauge.model.residuals import list_residuals
+from crawlgauge.model.statement import state_headline
+from crawlgauge.model.two_crawls import fit_two_crawls, lower_bound
+from crawlgauge.model.two_way import TwoWayFit, fit_two_way, refused_fit
+from crawlgauge.model.zero_pairs import TOO_MANY_ZEROS, expect_zeros, has_too_many_zeros
+from crawlgauge.overlaps.table import OverlapTable
+from crawlgauge.provenance import Provenance
+
+__all__ = ["estimate_coverage"]
+
+_TWO = 2
+_ONE_DATE = "not identifiable: the population is known at fewer than two dates"
+
+
+def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) -> Estimates:
+    """Estimate coverage, turnover and population from the overlaps of pairs of crawls.
+
+    Parameters
+    ----------
+    table
+        Two crawls or more; three for point estimates.
+    persistence
+        Share of the URLs that live on for a year, above 0 and at most 1, where it is known from
+        elsewhere. Only for two crawls, from which it cannot be estimated.
+
+    Returns
+    -------
+    Estimates
+        What cannot be known is None with a reason.
+
+    Raises
+    ------
+    FitError
+        If there is one crawl only, or if `persistence` does not fit the crawls.
+    """
+    _check_request(table, persistence)
+    pairs = pair_data(table)
+    fit = _fit(pairs, persistence)
+    line = fit_pooled(pairs, "forward")
+    growth = None if has_too_many_zeros(pairs) else fit_growth_model(pairs)
+    per_crawl = _per_crawl(table, fit, growth)
+    newest = Newest(
+        label=per_crawl[-1].label,
+        coverage=per_crawl[-1].coverage,
+        population=per_crawl[-1].population,
+    )
+    coverage = _exponential(fit.log_typical, fit.typical_reason)
+    turnover, half_life_years = _turnover(fit)
+    return Estimates(
+        level=table.level,
+        crawls=table.crawls,
+        headline=Headline(
+            coverage=coverage,
+            estimator=None if coverage.value is None else "two-way",
+            statement=state_headline(
+                coverage=coverage,
+                persistence=turnover,
+                half_life_years=half_life_years,
+                newest=newest,
+                level=table.level,
+                least=lower_bound(pairs),
+                is_given=persistence is not None,
+            ),
+        ),
+        newest=newest,
+        persistence=turnover,
+        half_life_years=half_life_years,
+        population=newest.population,
+        growth_per_year=_growth_per_year(pairs, fit),
+        per_crawl=per_crawl,
+        paper=fit_paper(pairs, tuple(crawl.label for crawl in table.crawls)),
+        estimators=list_estimators(pairs, line, fit, growth),
+        agreement=Agreement(
+            spread=None,
+            grade="none",
+            reason=(
+                "All estimators from pairs of crawls assume that capture is even, so that their "
+                "agreement is no evidence for it; capture histories are needed for a grade."
+            ),
+        ),
+        checks=(),
+        residuals=list_residuals(table, line, fit),
+        union=None,
+        warnings=list_cautions(table, pairs, fit, expect_zeros(pairs, fit, line)),
+        provenance=_provenance(table, persistence),
+    )
+
+
+def _check_request(table: OverlapTable, persistence: float | None) -> None:
+    if table.n_crawls < _TWO:
+        raise FitError(
+            f"there is only one crawl ({table.crawls[0].label}), and one crawl says nothing about "
+            "coverage: two give a lower bound, three give point estimates, four or more give "
+            "intervals as well. Add further crawls of the same kind"
+        )
+    if persistence is None:
+        return
+    if not 0 < persistence <= 1:
+        raise FitError(
+            f"the given persistence is {persistence}; it is the share of the URLs that live on for "
+            "a year, above 0 and at most 1"
+        )
+    if table.n_crawls > _TWO:
+        raise FitError(
+            f"a persistence is given, but with {table.n_crawls} crawls it is estimated; give it "
+            "for two crawls only"
+        )
+    if table.crawls[0].date == table.crawls[1].date:
+        raise FitError(
+            "a persistence is given, but both crawls have the same date, so that coverage follows "
+            "without it; leave it out"
+        )
+
+
+def _fit(pairs: PairData, persistence: float | None) -> TwoWayFit:
+    if pairs.n_crawls == _TWO:
+        return fit_two_crawls(pairs, persistence)
+    if has_too_many_zeros(pairs):
+        return refused_fit(pairs.n_crawls, TOO_MANY_ZEROS)
+    return fit_two_way(pairs)
+
+
+def _exponential(log_value: float, reason: str | None) -> Estimate:
+    return Estimate(value=None if math.isnan(log_value) else math.exp(log_value), reason=reason)
+
+
+def _turnover(fit: TwoWayFit) -> tuple[Estimate, Estimate]:
+    """Return persistence and half-life."""
+    persistence = _exponential(fit.log_persistence, fit.persistence_reason)
+    years = half_life(fit.log_persistence)
+    if fit.has_persistence and years is None:
+        return persistence, Estimate.unknown("not finite")
+    return persistence, Estimate(value=years, reason=fit.persistence_reason)
+
+
+def _growth_per_year(pairs: PairData, fit: TwoWayFit) -> Estimate:
+    rate = log_growth(pairs.years, np.log(pairs.n_urls) - fit.log_coverage)
+    if rate is not None:
+        return Estimate(value=math.expm1(rate), reason=fit.typical_reason)
+    refused = has_too_many_zeros(pairs) and pairs.n_crawls > _TWO
+    return Estimate.unknown(TOO_MANY_ZEROS if refused else _ONE_DATE)
+
+
+def _per_crawl(
+    table: OverlapTable, fit: TwoWayFit, growth: GrowthFit | None
+) -> tuple[CrawlEstimate, ...]:
+    return tuple(
+        _crawl_estimate(table, fit, growth, position) for position in range(table.n_crawls)
+    )
+
+
+def _crawl_estimate(
+    table: OverlapTable, fit: TwoWayFit, growth: GrowthFit | None, position: int
+) -> CrawlEstimate:
+    crawl, reason = table.crawls[position], fit.coverage_reasons[position]
+    log_coverage = float(fit.log_coverage[position])
+    coverage = _exponential(log_coverage, reason)
+    notes = []
+    if math.isnan(log_coverage) and growth is not None:
+        extrapolated = math.exp(growth.log_coverage[position])
+        notes.append(f"extrapolated by the growth model: {percent(extrapolated)}")
+    if log_coverage > 0:
+        notes.append("above 100 %: the model does not hold")
+    if crawl.damaged:
+        notes.append("part of the input was damaged and left out")
+    return CrawlEstimate(
+        label=crawl.label,
+        coverage=coverage,
+        population=Estimate(
+            value=None if coverage.value is None else crawl.n_urls / coverage.value, reason=reason
+        ),
+        note="; ".join(notes),
+    )
+
+
+def _provenance(table: OverlapTable, persistence: float | None) -> Provenance:
+    given = {} if persistence is None else {"persistence": persistence}
+    settings = {**table.provenance.settings, **given}
+    # The table may come from another version; the estimates are this one's.
+    return replace(table.provenance, crawlgauge=__version__, settings=settings)

@@ -1,0 +1,91 @@
+"""Growth of the population, and the model of steady growth that reaches back to the first crawl."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge.model.least_squares import fit_linear
+from crawlgauge.model.pairs import PairData, freeze_arrays
+
+__all__ = ["GrowthFit", "fit_growth_model", "log_growth"]
+
+_MIN_DATES = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GrowthFit:
+    """Populations on an exponential curve through all dates, with a common persistence.
+
+    Parameters
+    ----------
+    log_population
+        Logarithm of the population at each crawl, the first included.
+    log_coverage
+        Logarithm of each crawl's size over it.
+    log_typical
+        Mean of `log_coverage` over the crawls that are compared with an earlier one: the same
+        crawls that the two-way model averages over.
+    log_persistence
+        Per year.
+    """
+
+    log_population: NDArray[np.float64]
+    log_coverage: NDArray[np.float64]
+    log_typical: float
+    log_persistence: float
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, "log_population", "log_coverage")
+
+
+def fit_growth_model(pairs: PairData) -> GrowthFit | None:
+    """Fit steady growth, or return None where the pairs do not determine it.
+
+    The model is ``ln X_ij − ln M_i − ln M_j = −ln N_0 − ρ·(t_j − t̄) + a·D_ij``. Pairs weigh
+    equally, because what it leaves over is mostly the scatter of the populations about the
+    curve and not the noise of counting.
+
+    Parameters
+    ----------
+    pairs
+        The pairs to fit.
+    """
+    years = pairs.years - pairs.years.mean()
+    design = np.column_stack([np.ones(pairs.end.size), years[pairs.end], pairs.lag_years])
+    # Containment is a ratio within the sample; the population is that of all URLs.
+    response = pairs.log_forward - np.log(pairs.n_urls[pairs.end])
+    fit = fit_linear(design, response, pairs.weight)
+    if np.isnan(fit.parameters).any():
+        return None
+    level, trend, slope = fit.parameters
+    log_population = -(level + trend * years)
+    log_coverage = np.log(pairs.n_urls) - log_population
+    return GrowthFit(
+        log_population=log_population,
+        log_coverage=log_coverage,
+        log_typical=float(log_coverage[np.unique(pairs.end)].mean()),
+        log_persistence=float(slope),
+    )
+
+
+def log_growth(years: NDArray[np.float64], log_population: NDArray[np.float64]) -> float | None:
+    """Return the trend of the log population per year, or None without two dates.
+
+    Parameters
+    ----------
+    years
+        Time of each crawl.
+    log_population
+        Logarithm of the population at each crawl; NaN where it is not known.
+
+    Examples
+    --------
+    >>> log_growth(np.array([0.0, 1.0, 2.0]), np.array([np.nan, 3.0, 3.5]))
+    0.5
+    """
+    known = ~np.isnan(log_population)
+    if np.unique(years[known]).size < _MIN_DATES:
+        return None
+    centred = years[known] - years[known].mean()
+    return float(centred @ log_population[known] / (centred @ centred))

@@ -1,0 +1,125 @@
+"""The pairs of an overlap table as arrays: what every pair-based fit starts from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge.overlaps.table import MISSING, OverlapTable
+
+__all__ = ["DAYS_PER_YEAR", "PairData", "freeze_arrays", "pair_data"]
+
+DAYS_PER_YEAR = 365.25
+
+
+def freeze_arrays(holder: object, *names: str) -> None:
+    """Replace the named arrays of a frozen dataclass by read-only copies."""
+    for name in names:
+        array = np.array(getattr(holder, name))
+        array.flags.writeable = False
+        object.__setattr__(holder, name, array)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairData:
+    """Pairs with a logarithm, one row each; same-date pairs as two rows of half weight.
+
+    Crawls are numbered from 0 in date order. Overlaps are set against `n_counted`, the size of
+    the sample where there is one; populations follow from `n_urls`.
+
+    Parameters
+    ----------
+    days
+        Day number of each crawl.
+    n_counted, n_urls
+        Sizes of each crawl: what overlaps are counted among, and all of it.
+    start, end
+        For each row, the crawl whose URLs are looked for and the crawl they are looked for in.
+    n_shared
+        For each row, the URLs that both hold; never 0.
+    weight
+        For each row, 1, or 1/2 for each of the two directions of a same-date pair.
+    zeros
+        Start and end of each known pair that shares nothing, one row a pair.
+    n_missing
+        Pairs whose overlap is not known.
+    """
+
+    days: NDArray[np.int64]
+    n_counted: NDArray[np.float64]
+    n_urls: NDArray[np.float64]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    n_shared: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    zeros: NDArray[np.int64]
+    n_missing: int
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, "days", "n_counted", "n_urls")
+        freeze_arrays(self, "start", "end", "n_shared", "weight", "zeros")
+
+    @property
+    def n_crawls(self) -> int:
+        """Number of crawls."""
+        return self.days.size
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs with a logarithm; a same-date pair counts once."""
+        return round(float(self.weight.sum()))
+
+    @property
+    def n_known(self) -> int:
+        """Number of pairs whose overlap is known, those that share nothing among them."""
+        return self.n_pairs + len(self.zeros)
+
+    @property
+    def years(self) -> NDArray[np.float64]:
+        """Time of each crawl in years since the first."""
+        return self.lags_between(np.zeros_like(self.days), np.arange(self.n_crawls))
+
+    @property
+    def lag_years(self) -> NDArray[np.float64]:
+        """Time difference of each row; equal numbers of days give equal numbers."""
+        return self.lags_between(self.start, self.end)
+
+    @property
+    def log_forward(self) -> NDArray[np.float64]:
+        """Logarithm of the share of the start's URLs that the end holds, for each row."""
+        return np.log(self.n_shared) - np.log(self.n_counted[self.start])
+
+    @property
+    def log_backward(self) -> NDArray[np.float64]:
+        """Logarithm of the share of the end's URLs that the start holds, for each row."""
+        return np.log(self.n_shared) - np.log(self.n_counted[self.end])
+
+    def lags_between(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the years from each start to each end."""
+        return (self.days[end] - self.days[start]) / DAYS_PER_YEAR
+
+
+def pair_data(table: OverlapTable) -> PairData:
+    """Lay out the pairs of `table` for fitting.
+
+    Missing pairs are left out and counted, pairs that share nothing are set apart, and a pair of
+    the same date enters in both directions with half the weight, since both then hold.
+    """
+    days = np.array([crawl.date.toordinal() for crawl in table.crawls], dtype=np.int64)
+    start, end = np.triu_indices(table.n_crawls, k=1)
+    shared = table.n_shared[start, end]
+    usable, zero = shared > 0, shared == 0
+    same_date = usable & (days[start] == days[end])
+    return PairData(
+        days=days,
+        n_counted=np.array([crawl.n_counted for crawl in table.crawls], dtype=np.float64),
+        n_urls=np.array([crawl.n_urls for crawl in table.crawls], dtype=np.float64),
+        start=np.concatenate([start[usable], end[same_date]]),
+        end=np.concatenate([end[usable], start[same_date]]),
+        n_shared=np.concatenate([shared[usable], shared[same_date]]).astype(np.float64),
+        weight=np.concatenate(
+            [np.where(same_date, 0.5, 1.0)[usable], np.full(same_date.sum(), 0.5)]
+        ),
+        zeros=np.column_stack([start[zero], end[zero]]),
+        n_missing=int(np.sum(shared == MISSING)),
+    )

@@ -1,0 +1,129 @@
+"""Numbers in words, the same in every sentence and table."""
+
+import math
+
+__all__ = ["count", "growth_per_year", "names", "per_year", "percent", "span", "things"]
+
+_THINGS = {"url": "URLs", "content": "contents", "text": "texts"}
+_UNITS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+_COUNT_DIGITS = 3
+_MAX_NAMES = 5
+_LEAST_PERCENT = 0.01
+_WHOLE_PERCENT = 10
+_LEAST_GROWTH = 0.0005
+_LEAST_MONTHS = 1.5
+_WHOLE_YEARS = 10
+_DAYS_PER_YEAR = 365.25
+
+
+def percent(share: float) -> str:
+    """Write a share as a percentage that one can say aloud.
+
+    Only 1 itself is "100 %", since just above it a coverage is impossible.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (0.4623, 0.046, 0.004, 1.2351, 0.9968, 1.0, 0.00001, 0.0)]
+    ['46 %', '4.6 %', '0.4 %', '124 %', '99.7 %', '100 %', 'less than 0.01 %', '0 %']
+    """
+    value = 100 * share
+    if value == 0:
+        return "0 %"
+    if value < _LEAST_PERCENT:
+        return f"less than {_LEAST_PERCENT} %"
+    if value < _WHOLE_PERCENT:
+        decimals = 1 - math.floor(math.log10(value))
+        return f"{_trim(f'{value:.{decimals}f}')} %"
+    near_full = round(value) == 100 and not math.isclose(value, 100)  # noqa: PLR2004 - 100 %
+    return f"{value:.1f} %" if near_full else f"{value:,.0f} %"
+
+
+def per_year(share: float) -> str:
+    """Write a persistence.
+
+    Examples
+    --------
+    >>> per_year(0.731)
+    '73 % a year'
+    """
+    return f"{percent(share)} a year"
+
+
+def growth_per_year(growth: float) -> str:
+    """Write a relative growth with its sign.
+
+    Examples
+    --------
+    >>> [growth_per_year(growth) for growth in (0.03, -0.123, 0.0001)]
+    ['+3 % a year', '−12 % a year', '0 % a year']
+    """
+    if abs(growth) < _LEAST_GROWTH:
+        return per_year(0)
+    return f"{'+' if growth > 0 else '−'}{per_year(abs(growth))}"
+
+
+def span(years: float) -> str:
+    """Write a time: years, months below one year, days below a month and a half.
+
+    Examples
+    --------
+    >>> [span(years) for years in (2.203, 1.0, 13.4, 0.58, 0.1, 1 / 365.25)]
+    ['2.2 years', '1 year', '13 years', '7 months', '37 days', '1 day']
+    """
+    months = 12 * years
+    if months < _LEAST_MONTHS:
+        return _plural(f"{years * _DAYS_PER_YEAR:.0f}", "day")
+    if years < 1:
+        return _plural(f"{months:.0f}", "month")
+    return _plural(f"{years:,.0f}" if years >= _WHOLE_YEARS else _trim(f"{years:.1f}"), "year")
+
+
+def count(number: float) -> str:
+    """Write a count in three digits.
+
+    Examples
+    --------
+    >>> [count(number) for number in (217_345_678, 1.2e9, 94_000, 94_321, 999_999, 42, 1.4)]
+    ['217 million', '1.2 billion', '94,000', '94,300', '1 million', '42', '1']
+    """
+    if number < 1:
+        return "0" if number == 0 else "less than 1"
+    digits = math.floor(math.log10(number)) + 1
+    rounded = round(number, min(0, _COUNT_DIGITS - digits))
+    for size, name in _UNITS:
+        if rounded >= size:
+            return f"{_trim(f'{rounded / size:,.2f}')} {name}"
+    return f"{rounded:,.0f}"
+
+
+def things(level: str) -> str:
+    """Name what is counted at a level of comparison.
+
+    Examples
+    --------
+    >>> things("url")
+    'URLs'
+    """
+    return _THINGS[level]
+
+
+def names(labels: list[str]) -> str:
+    """List labels in a sentence, the first few of them if they are many.
+
+    Examples
+    --------
+    >>> names(["a"]), names(["a", "b", "c"]), names(list("abcdefgh"))
+    ('a', 'a, b and c', 'a, b, c, d, e and 3 more')
+    """
+    shown = labels[:_MAX_NAMES]
+    if len(labels) > _MAX_NAMES:
+        shown.append(f"{len(labels) - _MAX_NAMES} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _trim(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _plural(number: str, unit: str) -> str:
+    return f"{number} {unit}" if number == "1" else f"{number} {unit}s"

@@ -1,0 +1,89 @@
+"""The answer in one sentence, with the assumption that it rests on."""
+
+from crawlgauge.model.estimates import Estimate, Newest
+from crawlgauge.model.phrases import count, per_year, percent, span, things
+
+__all__ = ["state_headline"]
+
+_PREFIX = "not identifiable: "
+
+
+def state_headline(
+    *,
+    coverage: Estimate,
+    persistence: Estimate,
+    half_life_years: Estimate,
+    newest: Newest,
+    level: str,
+    least: float | None = None,
+    is_given: bool = False,
+) -> str:
+    """Write the headline's sentence.
+
+    Parameters
+    ----------
+    coverage, persistence, half_life_years
+        The typical coverage and the turnover.
+    newest
+        The last crawl.
+    level
+        What is compared.
+    least
+        The least that the newer of two crawls covers, where that is all one knows.
+    is_given
+        Whether the persistence was given and not estimated.
+    """
+    what = things(level)
+    # The caveat stands in the sentence itself: the number is often quoted without its page.
+    share = (
+        f"of the {what} that it could have reached, if all of them were equally likely to be "
+        "captured, which overlaps of pairs cannot test"
+    )
+    if coverage.value is None:
+        if least is not None:
+            return (
+                "Two crawls cannot tell coverage from turnover: the newer one holds at least "
+                f"{percent(least)} {share}."
+            )
+        reason = (coverage.reason or "").removeprefix(_PREFIX)
+        return f"Coverage cannot be estimated from these overlaps: {reason}."
+    if coverage.value > 1:
+        return (
+            f"The overlaps give a coverage of {percent(coverage.value)}, which is impossible, as a "
+            "crawl cannot hold more than there is: these crawls do not behave as the model "
+            "assumes, and their coverage remains unknown."
+        )
+    held = f"about {percent(coverage.value)} {share}"
+    if is_given and persistence.value is not None:
+        return (
+            f"If {percent(persistence.value)} of the {what} live on for a year, as given, the "
+            f"newer crawl holds {held}{_append(_reachable(newest))}."
+        )
+    if persistence.value is not None and half_life_years.value is None:
+        return (
+            f"A typical crawl seems to hold {held}; but the overlaps do not shrink with time "
+            f"(persistence {per_year(persistence.value)}), which speaks against the model and "
+            "leaves no half-life."
+        )
+    return (
+        f"A typical crawl holds {held}{_append(_decay(half_life_years, what), _reachable(newest))}."
+    )
+
+
+def _decay(half_life_years: Estimate, what: str) -> str | None:
+    if half_life_years.value is None:
+        return None
+    return f"half of the {what} are gone after {span(half_life_years.value)}"
+
+
+def _reachable(newest: Newest) -> str | None:
+    value = newest.population.value
+    # A population below the size of the crawl is impossible and stays out of the sentence.
+    if value is None or (newest.coverage.value or 0) > 1:
+        return None
+    return f"the newest crawl could have reached about {count(value)}"
+
+
+def _append(*clauses: str | None) -> str:
+    present = [clause for clause in clauses if clause is not None]
+    return f"; {', and '.join(present)}" if present else ""

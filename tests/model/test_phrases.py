@@ -1,0 +1,57 @@
+import pytest
+
+from crawlgauge.model import phrases
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0999, "10 %"),
+        (0.0996, "10 %"),
+        (0.095, "9.5 %"),
+        (0.00042, "0.042 %"),
+        (0.9951, "99.5 %"),
+        (1.003, "100.3 %"),
+        (12.5, "1,250 %"),
+    ],
+)
+def test_percentages_read_naturally_at_every_size(share, text):
+    assert phrases.percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0"),
+        (0.3, "less than 1"),
+        (999.6, "1,000"),
+        (12_345, "12,300"),
+        (1_005_000, "1 million"),
+        (2_999_999_999, "3 billion"),
+        (4.56e12, "4.56 trillion"),
+        (1.5e15, "1,500 trillion"),
+    ],
+)
+def test_counts_keep_three_digits_at_every_size(number, text):
+    assert phrases.count(number) == text
+
+
+@pytest.mark.parametrize(
+    ("years", "text"),
+    [(0.99, "12 months"), (2.04, "2 years"), (1234.5, "1,234 years"), (0.02, "7 days")],
+)
+def test_times_choose_their_unit(years, text):
+    assert phrases.span(years) == text
+
+
+@pytest.mark.parametrize(
+    ("level", "noun"), [("url", "URLs"), ("content", "contents"), ("text", "texts")]
+)
+def test_each_level_names_what_it_counts(level, noun):
+    assert phrases.things(level) == noun
+
+
+def test_naming_many_labels_does_not_change_the_list():
+    labels = list("abcdefgh")
+    phrases.names(labels)
+    assert labels == list("abcdefgh")
