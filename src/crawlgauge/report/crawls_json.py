@@ -1,0 +1,103 @@
+"""The crawls of a store as JSON, schema ``crawlgauge.crawls/1``."""
+
+import datetime as dt
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from crawlgauge.crawl import Crawl
+
+__all__ = ["SCHEMA", "CrawlRecord", "to_dict", "to_json"]
+
+SCHEMA = "crawlgauge.crawls/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlRecord:
+    """What is told about one crawl of a store: the crawl, and what its files were read into.
+
+    Parameters
+    ----------
+    crawl
+        Label, date, sizes, first and last capture, damage.
+    n_captures
+        Captures that were counted.
+    rejected
+        Number of lines or records that could not be read, by reason.
+    excluded
+        Number of captures that were read and left out by a rule, by reason.
+    sample_rate
+        Share of the keys that is kept.
+    key_rule
+        Name and version of the rule by which two URLs are the same.
+    """
+
+    crawl: Crawl
+    n_captures: int
+    rejected: Mapping[str, int]
+    excluded: Mapping[str, int]
+    sample_rate: float
+    key_rule: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rejected", MappingProxyType(dict(self.rejected)))
+        object.__setattr__(self, "excluded", MappingProxyType(dict(self.excluded)))
+
+    @property
+    def n_rejected(self) -> int:
+        """Number of lines or records that could not be read."""
+        return sum(self.rejected.values())
+
+    @property
+    def n_excluded(self) -> int:
+        """Number of captures that a rule left out."""
+        return sum(self.excluded.values())
+
+
+def to_dict(record: CrawlRecord) -> dict[str, Any]:
+    """Return one crawl as plain data."""
+    crawl = record.crawl
+    return {
+        "label": crawl.label,
+        "date": crawl.date.isoformat(),
+        "first_capture": _format_time(crawl.first_capture),
+        "last_capture": _format_time(crawl.last_capture),
+        "n_captures": record.n_captures,
+        "n_urls": crawl.n_urls,
+        "n_sampled": crawl.n_sampled,
+        "n_rejected": record.n_rejected,
+        "rejected": dict(record.rejected),
+        "excluded": dict(record.excluded),
+        "damaged": crawl.damaged,
+        "sample_rate": record.sample_rate,
+        "key_rule": record.key_rule,
+    }
+
+
+def to_json(records: Sequence[CrawlRecord], **extra: object) -> str:
+    """Return crawls as JSON text, without a final newline.
+
+    Parameters
+    ----------
+    records
+        In the order in which they are to appear.
+    **extra
+        Further members of the document, by name; they come after the crawls.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite.
+    """
+    document = {"schema": SCHEMA, "crawls": [to_dict(record) for record in records], **extra}
+    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _format_time(time: dt.datetime | None) -> str | None:
+    if time is None:
+        return None
+    # Archive files write UTC; a time without a zone is one of theirs.
+    utc = time.replace(tzinfo=dt.UTC) if time.tzinfo is None else time.astimezone(dt.UTC)
+    return utc.isoformat().replace("+00:00", "Z")

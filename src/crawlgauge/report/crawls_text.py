@@ -1,0 +1,99 @@
+"""The crawls of a store in words, for a terminal."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from crawlgauge.report.crawls_json import CrawlRecord
+from crawlgauge.report.text_table import Column, render_table
+
+__all__ = ["describe_added", "to_text"]
+
+_WIDTH = 88
+_TABLE_WIDTH = 100
+
+_REJECTED = {
+    "no-host": "without a host",
+    "no-scheme": "without a scheme",
+    "too-long": "too long",
+}
+_EXCLUDED = {
+    "other-scheme": "with a scheme such as dns: or mailto:",
+}
+
+_COLUMNS = (
+    Column(header="crawl"),
+    Column(header="date"),
+    Column(header="URLs", align="right"),
+    Column(header="captures", align="right"),
+    Column(header="rejected", align="right"),
+    Column(header="note"),
+)
+
+
+def to_text(records: Sequence[CrawlRecord]) -> str:
+    """Return the table that `crawlgauge list` shows, without a final newline."""
+    if not records:
+        return "The store holds no crawls yet; add one with: crawlgauge add LABEL FILE..."
+    rows = [
+        [
+            record.crawl.label,
+            record.crawl.date.isoformat(),
+            f"{record.crawl.n_urls:,}",
+            f"{record.n_captures:,}",
+            f"{record.n_rejected:,}",
+            "; ".join(_notes(record)),
+        ]
+        for record in records
+    ]
+    # An empty column would only widen the table.
+    columns = _COLUMNS if any(row[-1] for row in rows) else _COLUMNS[:-1]
+    return render_table(columns, [row[: len(columns)] for row in rows], max_width=_TABLE_WIDTH)
+
+
+def describe_added(record: CrawlRecord) -> str:
+    """Return what `crawlgauge add` says about the crawl it has added, without a final newline.
+
+    Examples
+    --------
+    >>> import datetime as dt
+    >>> from crawlgauge.crawl import Crawl
+    >>> crawl = Crawl(label="2021-12", date=dt.date(2021, 12, 15), n_urls=92_143)
+    >>> print(describe_added(CrawlRecord(crawl=crawl, n_captures=92_210, rejected={"no-host": 3},
+    ...                                  excluded={}, sample_rate=1.0, key_rule="surt/1")))
+    2021-12 (2021-12-15): 92,143 URLs from 92,210 captures; 3 lines rejected: without a host
+    """
+    crawl = record.crawl
+    parts = [f"{_count(crawl.n_urls, 'URL')} from {_count(record.n_captures, 'capture')}"]
+    if record.n_rejected:
+        reasons = _list_reasons(record.rejected, _REJECTED)
+        parts.append(f"{_count(record.n_rejected, 'line')} rejected: {reasons}")
+    if record.n_excluded:
+        reasons = _list_reasons(record.excluded, _EXCLUDED)
+        parts.append(f"{_count(record.n_excluded, 'capture')} left out: {reasons}")
+    parts += _notes(record)
+    sentence = f"{crawl.label} ({crawl.date.isoformat()}): " + "; ".join(parts)
+    return textwrap.fill(
+        sentence, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _notes(record: CrawlRecord) -> list[str]:
+    notes = []
+    if record.crawl.damaged:
+        notes.append("incomplete: input damaged")
+    if record.crawl.n_sampled is not None:
+        notes.append(f"sample of {_count(record.crawl.n_sampled, 'URL')}")
+    return notes
+
+
+def _list_reasons(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
+    counted = {slug: n for slug, n in counts.items() if n}
+    if len(counted) == 1:
+        (slug,) = counted
+        return words.get(slug, slug)
+    ordered = sorted(counted.items(), key=lambda entry: (-entry[1], entry[0]))
+    return ", ".join(f"{n:,} {words.get(slug, slug)}" for slug, n in ordered)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

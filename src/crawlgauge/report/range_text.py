@@ -1,0 +1,92 @@
+"""A number with its range in words, and what the ranges rest on."""
+
+from collections.abc import Callable, Iterable
+
+from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.phrases import names, percent
+
+__all__ = ["UNKNOWN", "explain_ranges", "with_range"]
+
+UNKNOWN = "–"
+"""Stands for a number that is not known."""
+
+_BASES = {
+    "interval": "{} intervals",
+    "empirical-band": "empirical {} bands, calibrated on simulations",
+}
+
+
+def with_range(estimate: Estimate, phrase: Callable[[float], str]) -> str:
+    """Write an estimate, with its range in brackets where it has one.
+
+    Parameters
+    ----------
+    estimate
+        The number.
+    phrase
+        How a number of its kind is written.
+
+    Examples
+    --------
+    >>> with_range(Estimate(value=0.462, low=0.448, high=0.476, basis="interval"), percent)
+    '46 % (45–48 %)'
+    >>> with_range(Estimate(value=0.462), percent)
+    '46 %'
+    >>> with_range(Estimate.unknown("not identifiable: first crawl"), percent)
+    '–'
+    """
+    if estimate.value is None:
+        return UNKNOWN
+    if estimate.low is None or estimate.high is None:
+        return phrase(estimate.value)
+    return f"{phrase(estimate.value)} ({_join_ends(phrase(estimate.low), phrase(estimate.high))})"
+
+
+def explain_ranges(numbers: Iterable[tuple[str, Estimate]]) -> list[str]:
+    """Say what the ranges of several numbers rest on, or why there are none.
+
+    Parameters
+    ----------
+    numbers
+        The name and the value of each; a name may come several times.
+
+    Returns
+    -------
+    list
+        A sentence for each kind of range and for each reason. It names the numbers unless it
+        holds for all of them.
+
+    Examples
+    --------
+    >>> explain_ranges([("coverage", Estimate(value=0.4, low=0.3, high=0.5, basis="interval"))])
+    ['In brackets: 95 % intervals.']
+    """
+    groups: dict[tuple[str, str], dict[str, None]] = {}
+    everything: dict[str, None] = {}
+    for name, number in numbers:
+        opening_and_rest = _explain(number)
+        if opening_and_rest is not None:
+            groups.setdefault(opening_and_rest, {})[name] = None
+            everything[name] = None
+    sentences = []
+    for (opening, rest), concerned in groups.items():
+        for_which = "" if concerned.keys() == everything.keys() else f" for {names([*concerned])}"
+        sentences.append(f"{opening}{for_which}: {rest}.")
+    return sentences
+
+
+def _explain(number: Estimate) -> tuple[str, str] | None:
+    if number.value is None:
+        return None
+    if number.basis != "none":
+        return "In brackets", _BASES[number.basis].format(percent(number.level))
+    return ("No ranges", number.reason) if number.reason else None
+
+
+def _join_ends(low: str, high: str) -> str:
+    number, _, unit = low.partition(" ")
+    if high.partition(" ")[2] != unit or not number[-1].isdigit():
+        return f"{low} to {high}"
+    # A dash beside a sign reads like a minus.
+    dash = " to " if "+" in low + high or "−" in low + high else "–"
+    return f"{number}{dash}{high}"

@@ -1,0 +1,137 @@
+import datetime as dt
+import json
+import math
+
+import pytest
+
+from crawlgauge.crawl import Crawl
+from crawlgauge.report.crawls_json import CrawlRecord, to_json
+from crawlgauge.report.crawls_text import describe_added, to_text
+
+
+def make_record(*, rejected=None, excluded=None, sample_rate=1.0, n_captures=92_210, **crawl):
+    of_crawl = {"label": "2021-12", "date": dt.date(2021, 12, 15), "n_urls": 92_143} | crawl
+    return CrawlRecord(
+        crawl=Crawl(**of_crawl),
+        n_captures=n_captures,
+        rejected=rejected or {},
+        excluded=excluded or {},
+        sample_rate=sample_rate,
+        key_rule="surt/1",
+    )
+
+
+@pytest.fixture
+def records():
+    return [
+        make_record(
+            label="2021-06", date=dt.date(2021, 6, 14), n_urls=1_000_007, n_captures=1_200_000
+        ),
+        make_record(rejected={"no-scheme": 2, "no-host": 1}),
+        make_record(
+            label="2022-06", date=dt.date(2022, 6, 13), n_sampled=1_440, sample_rate=1 / 64,
+            damaged=True,
+        ),
+    ]  # fmt: skip
+
+
+def test_json_of_a_crawl_has_the_documented_members_in_order():
+    zone = dt.timezone(dt.timedelta(hours=1))
+    record = make_record(
+        rejected={"no-scheme": 2, "too-long": 1},
+        excluded={"other-scheme": 4},
+        n_sampled=1_440,
+        sample_rate=1 / 64,
+        first_capture=dt.datetime(2021, 12, 1, 1, 2, 3, tzinfo=zone),
+        last_capture=dt.datetime(2021, 12, 28, 4, 5, 6, tzinfo=dt.UTC),
+    )
+    document = json.loads(to_json([record]))
+    assert list(document) == ["schema", "crawls"]
+    assert document["schema"] == "crawlgauge.crawls/1"
+    assert list(document["crawls"][0].items()) == [
+        ("label", "2021-12"),
+        ("date", "2021-12-15"),
+        ("first_capture", "2021-12-01T00:02:03Z"),
+        ("last_capture", "2021-12-28T04:05:06Z"),
+        ("n_captures", 92_210),
+        ("n_urls", 92_143),
+        ("n_sampled", 1_440),
+        ("n_rejected", 3),
+        ("rejected", {"no-scheme": 2, "too-long": 1}),
+        ("excluded", {"other-scheme": 4}),
+        ("damaged", False),
+        ("sample_rate", 0.015625),
+        ("key_rule", "surt/1"),
+    ]
+
+
+def test_a_time_without_a_zone_is_in_utc():
+    record = make_record(first_capture=dt.datetime(2021, 12, 1, 1, 2, 3))  # noqa: DTZ001 - as claimed
+    assert json.loads(to_json([record]))["crawls"][0]["first_capture"] == "2021-12-01T01:02:03Z"
+
+
+def test_unknown_times_and_an_empty_store_are_plain_json():
+    assert json.loads(to_json([make_record()]))["crawls"][0]["first_capture"] is None
+    assert json.loads(to_json([])) == {"schema": "crawlgauge.crawls/1", "crawls": []}
+
+
+def test_further_members_follow_the_crawls():
+    document = json.loads(to_json([], store="crawlgauge.store", warnings=["one"]))
+    assert list(document) == ["schema", "crawls", "store", "warnings"]
+
+
+def test_a_number_that_is_not_finite_is_refused():
+    with pytest.raises(ValueError, match="JSON"):
+        to_json([make_record(sample_rate=math.nan)])
+
+
+def test_a_record_does_not_change_with_the_counts_it_was_made_from():
+    counts = {"no-host": 1}
+    record = make_record(rejected=counts)
+    counts["no-host"] = 9
+    assert record.n_rejected == 1
+
+
+def test_the_list_is_the_golden_one(records, golden, capfd):
+    assert to_text(records) == golden("crawls_list.txt")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_list_without_notes_has_no_column_for_them(records):
+    assert "note" not in to_text(records[:2])
+
+
+def test_an_empty_store_says_how_to_fill_it():
+    assert "crawlgauge add LABEL FILE..." in to_text([])
+
+
+def test_an_added_crawl_is_one_sentence():
+    assert describe_added(make_record()) == (
+        "2021-12 (2021-12-15): 92,143 URLs from 92,210 captures"
+    )
+
+
+def test_what_was_rejected_and_left_out_is_told_by_reason_the_most_frequent_first():
+    text = describe_added(
+        make_record(
+            rejected={"no-host": 1, "no-scheme": 2_000, "too-long": 0},
+            excluded={"other-scheme": 1},
+            n_urls=1,
+            n_captures=1,
+        )
+    )
+    assert " ".join(text.split()) == (
+        "2021-12 (2021-12-15): 1 URL from 1 capture; 2,001 lines rejected: 2,000 without a scheme, "
+        "1 without a host; 1 capture left out: with a scheme such as dns: or mailto:"
+    )
+    assert max(map(len, text.split("\n"))) <= 88
+
+
+def test_an_unknown_reason_is_shown_as_it_is():
+    text = describe_added(make_record(rejected={"bad-moon": 3, "no-host": 1}))
+    assert " ".join(text.split()).endswith("4 lines rejected: 3 bad-moon, 1 without a host")
+
+
+def test_damage_and_sampling_are_told():
+    text = " ".join(describe_added(make_record(damaged=True, n_sampled=1_440)).split())
+    assert text.endswith("; incomplete: input damaged; sample of 1,440 URLs")
