@@ -1,0 +1,226 @@
+"""The overlap table: the crawls of a series, their sizes, and how many URLs each two share."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge.crawl import Crawl
+from crawlgauge.errors import OverlapError
+from crawlgauge.overlaps.histories import Histories
+from crawlgauge.provenance import Provenance
+
+__all__ = ["LEVELS", "MISSING", "OverlapTable", "Pair"]
+
+MISSING = -1
+"""Stands in `OverlapTable.n_shared` for a pair whose overlap is not known."""
+
+LEVELS = ("url", "content", "text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two crawls, the earlier first, and the similarities that follow from what they share.
+
+    Parameters
+    ----------
+    a, b
+        The earlier and the later crawl.
+    n_shared
+        URLs that both hold.
+    se_shared
+        Standard error of `n_shared`, for published sketches; else None.
+    """
+
+    a: Crawl
+    b: Crawl
+    n_shared: int
+    se_shared: float | None = None
+
+    @property
+    def containment_a_in_b(self) -> float:
+        """Share of the earlier crawl's URLs that the later one holds: the paper's forward g."""
+        return self.n_shared / self.a.n_counted
+
+    @property
+    def containment_b_in_a(self) -> float:
+        """Share of the later crawl's URLs that the earlier one holds: backward."""
+        return self.n_shared / self.b.n_counted
+
+    @property
+    def jaccard(self) -> float:
+        """Shared URLs over the URLs of either crawl."""
+        return self.n_shared / (self.a.n_counted + self.b.n_counted - self.n_shared)
+
+    @property
+    def dice(self) -> float:
+        """Dice–Sørensen: shared URLs over the mean size."""
+        return 2 * self.n_shared / (self.a.n_counted + self.b.n_counted)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OverlapTable:
+    """Crawls in date order with sizes, pairwise overlaps and, where known, capture histories.
+
+    Parameters
+    ----------
+    crawls
+        In order of date, then label.
+    n_shared
+        A T by T symmetric matrix of shared URLs; the diagonal holds each crawl's `n_counted`,
+        and `MISSING` stands for a pair that is not known.
+    se_shared
+        Standard errors of `n_shared` where they are estimates themselves; NaN where not known.
+    histories
+        Capture histories over the same crawls, or None.
+    level
+        What is compared: ``url``, ``content`` or ``text``.
+    key_rule
+        Name and version of the rule by which two URLs are the same; None where not known.
+    sample_rate
+        Share of the keys that the overlaps were counted from.
+    provenance
+        Where the table comes from.
+
+    Raises
+    ------
+    OverlapError
+        If the parts contradict each other.
+    """
+
+    crawls: tuple[Crawl, ...]
+    n_shared: NDArray[np.int64]
+    se_shared: NDArray[np.float64] | None = None
+    histories: Histories | None = None
+    level: str = "url"
+    key_rule: str | None = None
+    sample_rate: float = 1.0
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        n_shared = np.array(self.n_shared, dtype=np.int64)
+        n_shared.flags.writeable = False
+        object.__setattr__(self, "n_shared", n_shared)
+        if self.se_shared is not None:
+            se_shared = np.array(self.se_shared, dtype=np.float64)
+            se_shared.flags.writeable = False
+            object.__setattr__(self, "se_shared", se_shared)
+        _check_crawls(self.crawls)
+        _check_counts(self.crawls, n_shared)
+        _check_errors(self.n_crawls, self.se_shared)
+        _check_histories(self)
+        if self.level not in LEVELS:
+            raise OverlapError(f"unknown level {self.level!r}; known are {', '.join(LEVELS)}")
+        if not 0 < self.sample_rate <= 1:
+            raise OverlapError(f"the sample rate is {self.sample_rate}, not above 0 and at most 1")
+
+    @classmethod
+    def from_unsorted(
+        cls,
+        crawls: tuple[Crawl, ...],
+        n_shared: NDArray[np.int64],
+        se_shared: NDArray[np.float64] | None = None,
+        **others: object,
+    ) -> "OverlapTable":
+        """Make a table from crawls in any order, without histories.
+
+        Parameters
+        ----------
+        crawls
+            In any order.
+        n_shared, se_shared
+            Matrices in the order of `crawls`.
+        **others
+            Further parts of the table, by name.
+        """
+        order = sorted(range(len(crawls)), key=lambda k: (crawls[k].date, crawls[k].label))
+        index = np.ix_(order, order)
+        table = cls(
+            crawls=tuple(crawls[k] for k in order),
+            n_shared=np.asarray(n_shared)[index],
+            se_shared=None if se_shared is None else np.asarray(se_shared)[index],
+        )
+        return replace(table, **others)  # type: ignore[arg-type]  # checked by the constructor
+
+    @property
+    def n_crawls(self) -> int:
+        """Number of crawls."""
+        return len(self.crawls)
+
+    def pairs(self) -> Iterator[Pair]:
+        """Yield every known pair, the earlier crawl first."""
+        for i, a in enumerate(self.crawls):
+            for j in range(i + 1, self.n_crawls):
+                if self.n_shared[i, j] != MISSING:
+                    se = None if self.se_shared is None else float(self.se_shared[i, j])
+                    yield Pair(
+                        a=a,
+                        b=self.crawls[j],
+                        n_shared=int(self.n_shared[i, j]),
+                        se_shared=None if se is None or np.isnan(se) else se,
+                    )
+
+
+def _check_crawls(crawls: tuple[Crawl, ...]) -> None:
+    if not crawls:
+        raise OverlapError("an overlap table needs at least one crawl")
+    labels = [crawl.label for crawl in crawls]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise OverlapError(f"two crawls have the label {label!r}; labels must differ")
+    if list(crawls) != sorted(crawls, key=lambda crawl: (crawl.date, crawl.label)):
+        raise OverlapError("the crawls of an overlap table must be in order of date, then label")
+
+
+def _check_counts(crawls: tuple[Crawl, ...], n_shared: NDArray[np.int64]) -> None:
+    n = len(crawls)
+    if n_shared.shape != (n, n):
+        raise OverlapError(f"{n} crawls need a {n} by {n} matrix of overlaps, not {n_shared.shape}")
+    for i, a in enumerate(crawls):
+        if n_shared[i, i] != a.n_counted:
+            raise OverlapError(
+                f"crawl {a.label!r} has {a.n_counted} URLs, but shares {n_shared[i, i]} with itself"
+            )
+        for j in range(i + 1, n):
+            b, shared = crawls[j], int(n_shared[i, j])
+            if n_shared[j, i] != shared:
+                raise OverlapError(
+                    f"{a.label!r} shares {shared} URLs with {b.label!r}, but {b.label!r} shares "
+                    f"{n_shared[j, i]} with {a.label!r}"
+                )
+            if shared != MISSING and not 0 <= shared <= min(a.n_counted, b.n_counted):
+                raise OverlapError(
+                    f"{a.label!r} ({a.n_counted} URLs) and {b.label!r} ({b.n_counted} URLs) cannot "
+                    f"share {shared} URLs"
+                )
+
+
+def _check_errors(n_crawls: int, se_shared: NDArray[np.float64] | None) -> None:
+    if se_shared is None:
+        return
+    if se_shared.shape != (n_crawls, n_crawls):
+        raise OverlapError(f"{n_crawls} crawls need a standard error (se_shared) for each pair")
+    if np.any(se_shared < 0) or np.isinf(se_shared).any():
+        raise OverlapError("a standard error (se_shared) is negative or not finite")
+    if not np.array_equal(se_shared, se_shared.T, equal_nan=True):
+        raise OverlapError("the standard errors (se_shared) of a pair differ by direction")
+
+
+def _check_histories(table: OverlapTable) -> None:
+    histories = table.histories
+    if histories is None:
+        return
+    if histories.n_crawls != table.n_crawls:
+        raise OverlapError(
+            f"the histories are of {histories.n_crawls} crawls, the table of {table.n_crawls}"
+        )
+    if histories.sample_rate == table.sample_rate:
+        counted = histories.count_pairs()
+        known = table.n_shared != MISSING
+        if np.any(counted[known] != table.n_shared[known]):
+            i, j = (int(k[0]) for k in np.nonzero(known & (counted != table.n_shared)))
+            raise OverlapError(
+                f"the histories hold {counted[i, j]} URLs of both {table.crawls[i].label!r} and "
+                f"{table.crawls[j].label!r}, the table {table.n_shared[i, j]}"
+            )
