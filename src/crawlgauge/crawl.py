@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from crawlgauge.errors import CrawlError
 
-__all__ = ["Crawl", "check_label", "date_from_label", "parse_date"]
+__all__ = ["Crawl", "check_label", "date_from_label", "format_time", "parse_date", "parse_time"]
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,119}")
 _DAY_OF_A_MONTH_LABEL = 15
@@ -136,6 +136,34 @@ def date_from_label(label: str) -> dt.date | None:
         if (date := _to_date(pattern, match)) is not None
     }
     return found.pop() if len(found) == 1 else None
+
+
+def format_time(time: dt.datetime | None) -> str | None:
+    """Write a time as ISO 8601 in UTC; one without a zone counts as UTC.
+
+    Examples
+    --------
+    >>> format_time(dt.datetime(2021, 12, 15, 8, 30))
+    '2021-12-15T08:30:00Z'
+    """
+    if time is None:
+        return None
+    return _in_utc(time).isoformat().replace("+00:00", "Z")
+
+
+def parse_time(text: str | None) -> dt.datetime | None:
+    """Read a time in ISO 8601; one without a zone counts as UTC.
+
+    Raises
+    ------
+    ValueError
+        If it is no such time.
+    """
+    return None if text is None else _in_utc(dt.datetime.fromisoformat(text))
+
+
+def _in_utc(time: dt.datetime) -> dt.datetime:
+    return time.replace(tzinfo=dt.UTC) if time.tzinfo is None else time.astimezone(dt.UTC)
 
 
 def _to_date(pattern: re.Pattern[str], match: re.Match[str]) -> dt.date | None:

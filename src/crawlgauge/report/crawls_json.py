@@ -1,13 +1,12 @@
 """The crawls of a store as JSON, schema ``crawlgauge.crawls/1``."""
 
-import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from crawlgauge.crawl import Crawl
+from crawlgauge.crawl import Crawl, format_time
 
 __all__ = ["SCHEMA", "CrawlRecord", "to_dict", "to_json"]
 
@@ -62,8 +61,8 @@ def to_dict(record: CrawlRecord) -> dict[str, Any]:
     return {
         "label": crawl.label,
         "date": crawl.date.isoformat(),
-        "first_capture": _format_time(crawl.first_capture),
-        "last_capture": _format_time(crawl.last_capture),
+        "first_capture": format_time(crawl.first_capture),
+        "last_capture": format_time(crawl.last_capture),
         "n_captures": record.n_captures,
         "n_urls": crawl.n_urls,
         "n_sampled": crawl.n_sampled,
@@ -93,11 +92,3 @@ def to_json(records: Sequence[CrawlRecord], **extra: object) -> str:
     """
     document = {"schema": SCHEMA, "crawls": [to_dict(record) for record in records], **extra}
     return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
-
-
-def _format_time(time: dt.datetime | None) -> str | None:
-    if time is None:
-        return None
-    # Archive files write UTC; a time without a zone is one of theirs.
-    utc = time.replace(tzinfo=dt.UTC) if time.tzinfo is None else time.astimezone(dt.UTC)
-    return utc.isoformat().replace("+00:00", "Z")

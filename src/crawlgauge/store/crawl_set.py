@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from crawlgauge.crawl import Crawl
+from crawlgauge.crawl import Crawl, format_time, parse_time
 from crawlgauge.errors import StoreError
 from crawlgauge.provenance import Provenance
 
@@ -70,8 +70,8 @@ class CrawlSet:
             "schema": SET_SCHEMA,
             "label": crawl.label,
             "date": crawl.date.isoformat(),
-            "first_capture": _time_text(crawl.first_capture),
-            "last_capture": _time_text(crawl.last_capture),
+            "first_capture": format_time(crawl.first_capture),
+            "last_capture": format_time(crawl.last_capture),
             "n_urls": crawl.n_urls,
             "n_sampled": crawl.n_sampled,
             "level": self.level,
@@ -107,8 +107,8 @@ class CrawlSet:
                 date=dt.date.fromisoformat(document["date"]),
                 n_urls=document["n_urls"],
                 n_sampled=document["n_sampled"],
-                first_capture=_parse_time(document["first_capture"]),
-                last_capture=_parse_time(document["last_capture"]),
+                first_capture=parse_time(document["first_capture"]),
+                last_capture=parse_time(document["last_capture"]),
                 damaged=bool(document["damage"]),
             ),
             level=document["level"],
@@ -123,11 +123,3 @@ class CrawlSet:
             provenance=Provenance.from_dict(document["provenance"]),
             path=path,
         )
-
-
-def _time_text(time: dt.datetime | None) -> str | None:
-    return None if time is None else time.astimezone(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _parse_time(text: str | None) -> dt.datetime | None:
-    return None if text is None else dt.datetime.fromisoformat(text)

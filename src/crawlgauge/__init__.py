@@ -1,0 +1,83 @@
+"""Estimate how much of the crawlable web an archive holds.
+
+>>> import crawlgauge as cg
+>>> archive = cg.simulate_urn(n_crawls=4, population=1000, seed=1)
+>>> len(archive.crawls)
+4
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+from crawlgauge._version import __version__
+
+if TYPE_CHECKING:
+    from crawlgauge.api import Fit as Fit
+    from crawlgauge.api import add_crawl as add_crawl
+    from crawlgauge.api import add_crawls as add_crawls
+    from crawlgauge.api import count_overlaps as count_overlaps
+    from crawlgauge.api import estimate as estimate
+    from crawlgauge.api import list_crawls as list_crawls
+    from crawlgauge.api import open_store as open_store
+    from crawlgauge.api import read_histories as read_histories
+    from crawlgauge.api import read_overlaps as read_overlaps
+    from crawlgauge.api import remove_crawl as remove_crawl
+    from crawlgauge.api import simulate_urn as simulate_urn
+    from crawlgauge.api import verify_store as verify_store
+    from crawlgauge.api import write_overlaps as write_overlaps
+    from crawlgauge.api import write_simulation as write_simulation
+    from crawlgauge.errors import CrawlError as CrawlError
+    from crawlgauge.errors import CrawlgaugeError as CrawlgaugeError
+    from crawlgauge.errors import DamagedInput as DamagedInput
+    from crawlgauge.errors import FitError as FitError
+    from crawlgauge.errors import OverlapError as OverlapError
+    from crawlgauge.errors import SourceError as SourceError
+    from crawlgauge.errors import StoreBusy as StoreBusy
+    from crawlgauge.errors import StoreError as StoreError
+    from crawlgauge.overlaps.table import OverlapTable as OverlapTable
+
+# Names are looked up when they are first used, so that `import crawlgauge` loads nothing heavy.
+_HOMES = {
+    "crawlgauge.api": (
+        "Fit",
+        "add_crawl",
+        "add_crawls",
+        "count_overlaps",
+        "estimate",
+        "list_crawls",
+        "open_store",
+        "read_histories",
+        "read_overlaps",
+        "remove_crawl",
+        "simulate_urn",
+        "verify_store",
+        "write_overlaps",
+        "write_simulation",
+    ),
+    "crawlgauge.errors": (
+        "CrawlError",
+        "CrawlgaugeError",
+        "DamagedInput",
+        "FitError",
+        "OverlapError",
+        "SourceError",
+        "StoreBusy",
+        "StoreError",
+    ),
+    "crawlgauge.overlaps.table": ("OverlapTable",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604 - strings, made from the table above
+
+
+def __getattr__(name: str) -> object:
+    try:
+        home = _HOME_OF[name]
+    except KeyError:
+        raise AttributeError(f"module 'crawlgauge' has no attribute {name!r}") from None
+    return getattr(importlib.import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,58 @@
+"""The command ``estimate``: coverage, persistence and population."""
+
+import click
+
+from crawlgauge.cli import options
+from crawlgauge.cli.progress import show_progress
+
+__all__ = ["estimate"]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  crawlgauge estimate
+  crawlgauge estimate overlaps.csv
+  crawlgauge estimate --histories histories.csv --crawls crawls.csv
+  crawlgauge estimate --json > estimate.json
+  crawlgauge estimate two-crawls.csv --persistence 0.73"""
+)
+@click.argument("table", required=False)
+@click.option("--histories", metavar="CSV", help="Capture histories: history,count.")
+@click.option("--crawls", metavar="CSV", help="The crawls of --histories: label,date[,n_urls].")
+@click.option(
+    "--persistence",
+    type=float,
+    metavar="SHARE",
+    help="With two crawls only: the share of URLs that lives on for a year, known from elsewhere.",
+)
+@options.store
+@options.as_json
+def estimate(
+    table: str | None,
+    histories: str | None,
+    crawls: str | None,
+    persistence: float | None,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    """Estimate how much of the crawlable web the crawls hold.
+
+    From the store, or from TABLE: an overlap table as CSV, JSON or Parquet, or - for standard
+    input.
+    """
+    from crawlgauge import api
+
+    if (histories is None) != (crawls is None):
+        raise click.UsageError("--histories and --crawls go together")
+    if sum(source is not None for source in (table, histories, store)) > 1:
+        raise click.UsageError("give one of TABLE, --histories and --store")
+    if histories is not None and crawls is not None:
+        overlaps = api.read_histories(histories, crawls)
+    elif table is not None:
+        overlaps = api.read_overlaps(table)
+    else:
+        with show_progress("counting overlaps") as progress:
+            overlaps = api.count_overlaps(store, progress=progress)
+    fit = api.estimate(overlaps, persistence=persistence)
+    click.echo(fit.to_json() if as_json else fit.summary())

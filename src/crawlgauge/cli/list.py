@@ -1,0 +1,26 @@
+"""The command ``list``: what is in the store."""
+
+import click
+
+from crawlgauge.cli import options
+
+__all__ = ["list_"]
+
+
+@click.command(
+    "list",
+    epilog="""\b
+Examples:
+  crawlgauge list
+  crawlgauge list --json""",
+)
+@options.store
+@options.as_json
+def list_(store: str | None, as_json: bool) -> None:
+    """List the crawls of the store with their dates and sizes."""
+    from crawlgauge import api
+    from crawlgauge.cli.records import to_record
+    from crawlgauge.report import crawls_json, crawls_text
+
+    records = [to_record(crawl_set) for crawl_set in api.list_crawls(store)]
+    click.echo(crawls_json.to_json(records) if as_json else crawls_text.to_text(records))

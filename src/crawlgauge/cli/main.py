@@ -1,0 +1,93 @@
+"""The command ``crawlgauge``: its subcommands, and the one place where errors become exit codes."""
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from crawlgauge._version import __version__
+from crawlgauge.cli.add import add
+from crawlgauge.cli.demo import demo
+from crawlgauge.cli.estimate import estimate
+from crawlgauge.cli.list import list_
+from crawlgauge.cli.overlaps import overlaps
+from crawlgauge.cli.remove import remove
+from crawlgauge.cli.verify import verify
+from crawlgauge.errors import CrawlgaugeError
+
+__all__ = ["command", "main"]
+
+EXIT_ERROR = 1
+_EXIT_SIGNAL = 128
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  crawlgauge demo
+  crawlgauge add 2021-06 crawls/2021-06/*.txt.gz
+  crawlgauge add 2021-12 crawls/2021-12/*.txt.gz
+  crawlgauge estimate
+
+Each command has --help with examples, and --json.
+Exit codes: 0 done, 1 error, 2 wrong usage, 4 done, but some input was damaged.""",
+)
+@click.version_option(__version__, prog_name="crawlgauge")
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only, no progress or warnings.")
+@click.pass_context
+def command(context: click.Context, quiet: bool) -> None:
+    """Tell how much of the crawlable web an archive holds, from the overlaps of its crawls."""
+    context.obj = quiet
+    logging.basicConfig(
+        level=logging.ERROR if quiet else logging.INFO,
+        format="crawlgauge: %(message)s",
+        stream=sys.stderr,
+        force=True,
+    )
+
+
+for subcommand in (demo, add, list_, remove, verify, overlaps, estimate):
+    command.add_command(subcommand)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit.
+
+    Parameters
+    ----------
+    arguments
+        Words after the program's name; those of the process if not given.
+    """
+    signal.signal(signal.SIGTERM, _stop)
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        status = command.main(args=arguments, prog_name="crawlgauge", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except CrawlgaugeError as error:
+        click.echo(f"crawlgauge: error: {error}", err=True)
+        return EXIT_ERROR
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("crawlgauge: interrupted; what was not finished was not stored", err=True)
+        return _EXIT_SIGNAL + signal.SIGINT
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; do not complain again when Python flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _EXIT_SIGNAL + signal.SIGPIPE
+    return status if isinstance(status, int) else 0
+
+
+def _stop(_number: int, _frame: FrameType | None) -> NoReturn:
+    # As an exception it passes through all clean-up, as Ctrl-C does.
+    sys.exit(_EXIT_SIGNAL + signal.SIGTERM)

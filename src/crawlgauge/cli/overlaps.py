@@ -1,0 +1,44 @@
+"""The command ``overlaps``: how many URLs each two crawls share."""
+
+import logging
+
+import click
+
+from crawlgauge.cli import options
+from crawlgauge.cli.progress import show_progress
+
+__all__ = ["overlaps"]
+
+_log = logging.getLogger(__name__)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  crawlgauge overlaps
+  crawlgauge overlaps -o overlaps.csv
+  crawlgauge overlaps -o overlaps.parquet
+  crawlgauge overlaps --json"""
+)
+@click.option(
+    "-o", "--output", metavar="FILE", help="Write the table as .csv, .json or .parquet instead."
+)
+@options.store
+@options.as_json
+def overlaps(output: str | None, store: str | None, as_json: bool) -> None:
+    """Count the overlaps of all crawls: containment both ways, Jaccard, Dice–Sørensen."""
+    from crawlgauge import api
+    from crawlgauge.overlaps.json_table import to_json
+    from crawlgauge.report.overlaps_text import to_text
+
+    if output is not None and as_json:
+        raise click.UsageError("give -o FILE.json or --json, not both")
+    with show_progress("counting overlaps") as progress:
+        table = api.count_overlaps(store, progress=progress)
+    if output is not None:
+        api.write_overlaps(table, output)
+        _log.info("wrote %s: the overlaps of %d crawls", output, table.n_crawls)
+    elif as_json:
+        click.echo(to_json(table))
+    else:
+        click.echo(to_text(table))

@@ -1,0 +1,81 @@
+"""The whole story on simulated data: known truth, real files, a store, an estimate."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawlgauge import api
+from crawlgauge.errors import SourceError
+from crawlgauge.simulate.archive import SimulatedArchive
+from crawlgauge.simulate.url_lists import TRUTH_FILE
+
+__all__ = ["Demonstration", "run_demo"]
+
+_LISTS = "lists"
+_STORE = "store"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Demonstration:
+    """What the demo made.
+
+    Parameters
+    ----------
+    archive
+        The simulated crawls and the truth behind them.
+    fit
+        What was estimated from their files alone.
+    lists, store
+        Where the URL lists and the store lie.
+    """
+
+    archive: SimulatedArchive
+    fit: api.Fit
+    lists: Path
+    store: Path
+
+
+def run_demo(
+    folder: api.StrPath, *, seed: int = 1, progress: api.Progress | None = None
+) -> Demonstration:
+    """Simulate 15 half-yearly crawls, write them as files, add them to a store and estimate.
+
+    Parameters
+    ----------
+    folder
+        Where to; made if it is missing. What an earlier demo left there is replaced.
+    seed
+        Of the random numbers.
+    progress
+        Called with how many of how many crawls are read.
+
+    Raises
+    ------
+    SourceError
+        If the folder holds other files.
+    """
+    folder = Path(folder).expanduser()
+    lists, store = folder / _LISTS, folder / _STORE
+    _make_room(folder, lists, store)
+    archive = api.simulate_urn(seed=seed)
+    paths = api.write_simulation(archive, lists)
+    for number, (crawl, path) in enumerate(zip(archive.crawls, paths, strict=True), start=1):
+        api.add_crawl(store, crawl.label, path, date=crawl.date)
+        if progress is not None:
+            progress(number, len(paths))
+    fit = api.estimate(api.count_overlaps(store))
+    return Demonstration(archive=archive, fit=fit, lists=lists, store=store)
+
+
+def _make_room(folder: Path, lists: Path, store: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()) and not (lists / TRUTH_FILE).exists():
+            raise SourceError(
+                f"the folder {folder} holds files that are not of a demo; name another folder"
+            )
+        for part in (store, lists):
+            if part.exists():
+                shutil.rmtree(part)
+    except OSError as error:
+        raise SourceError(f"cannot use the folder {folder}: {error.strerror}") from error
