@@ -1,0 +1,64 @@
+# `make demo` and `make test` are all a fresh machine needs: Python with pip and venv, and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+# FULL=1 adds the slow tests and those that need Java, and fails where it would skip.
+FULL ?=
+TEST_GROUPS := --group test $(if $(FULL),--group docs --group java)
+SELECT := $(if $(FULL),,-m "not slow and not java")
+export CRAWLGAUGE_REQUIRE_ALL := $(FULL)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench docs clean
+
+help:  ## Show what can be made
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+
+demo: $(VENV)/installed  ## Simulate an archive, estimate its coverage, compare with the truth
+	$(BIN)/crawlgauge demo build/demo
+
+test: $(VENV)/installed-test$(FULL)  ## Run the tests, with ruff, mypy and import-linter among them
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(SELECT) $(ARGS)
+
+lint: $(VENV)/installed-test  ## Check style, types and the walls between the rooms
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/installed-test  ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/installed-bench  ## Measure speed against peers, in ratios
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+docs: $(VENV)/installed-docs  ## Build the documentation into docs/_build
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky -b html docs docs/_build
+	@echo "open docs/_build/index.html"
+
+clean:  ## Delete everything that was made
+	rm -rf $(VENV) build dist docs/_build
+
+$(VENV)/created:
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade 'pip>=25.1'
+	touch $@
+
+$(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
+	$(PIP) install --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/installed-test$(FULL): $(VENV)/installed
+	$(PIP) install --constraint constraints.txt $(TEST_GROUPS)
+	touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed
+	$(PIP) install --constraint constraints.txt --group docs
+	touch $@
+
+$(VENV)/installed-bench: $(VENV)/installed
+	$(PIP) install --constraint constraints.txt --group bench
+	touch $@

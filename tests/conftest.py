@@ -1,0 +1,48 @@
+"""Fixtures for all tests: real data beside the project, and what to do where it is absent."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MUST_RUN = bool(os.environ.get("CRAWLGAUGE_REQUIRE_ALL"))
+
+
+def skip_or_fail(reason: str) -> NoReturn:
+    """Skip on a user's machine; fail in the full check, where everything must run."""
+    if MUST_RUN:
+        pytest.fail(f"{reason}; the full check needs it")
+    pytest.skip(reason)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "real" in item.path.relative_to(ROOT).parts:
+            item.add_marker(pytest.mark.real)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Return the folder of real archive data that may lie beside the project."""
+    return _find_beside("data")
+
+
+@pytest.fixture(scope="session")
+def shared_contract() -> Path:
+    """Return the folder of agreed examples that may lie beside the project."""
+    return _find_beside("contract")
+
+
+@pytest.fixture(scope="session")
+def java() -> str:
+    """Return the path of Java."""
+    found = shutil.which("java")
+    return found if found is not None else skip_or_fail("Java is not installed")
+
+
+def _find_beside(name: str) -> Path:
+    folder = ROOT.parent / "shared" / name
+    return folder if folder.is_dir() else skip_or_fail(f"there is no folder {folder}")
