@@ -1,0 +1,132 @@
+"""A simulated archive: crawls as sets of numbered URLs, and the truth behind them."""
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge.provenance import Setting
+
+__all__ = ["TRUTH_SCHEMA", "CrawlTruth", "SimulatedArchive", "SimulatedCrawl", "Truth"]
+
+TRUTH_SCHEMA = "crawlgauge.truth/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlTruth:
+    """What is true of one crawl.
+
+    Parameters
+    ----------
+    label, date
+        The crawl's.
+    n_urls
+        URLs that it holds.
+    population
+        URLs that it could have reached.
+    coverage
+        Share of them that it holds.
+    """
+
+    label: str
+    date: dt.date
+    n_urls: int
+    population: int
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truth:
+    """What is true of a simulated archive.
+
+    Parameters
+    ----------
+    scenario
+        Name of the scenario.
+    seed
+        Of the random numbers.
+    crawls
+        For each crawl, in date order.
+    persistence
+        Share of the population that lives on for a year; None where it has no single value.
+    settings
+        What the simulation was told, by name.
+    """
+
+    scenario: str
+    seed: int
+    crawls: tuple[CrawlTruth, ...]
+    persistence: float | None
+    settings: Mapping[str, Setting]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", MappingProxyType(dict(self.settings)))
+
+    @property
+    def coverage(self) -> float:
+        """Typical coverage: the geometric mean over all crawls but the first.
+
+        The first is left out because no overlap depends on its coverage, so that no estimate
+        from overlaps can be of it.
+        """
+        later = [crawl.coverage for crawl in self.crawls[1:]] or [self.crawls[0].coverage]
+        return float(np.exp(np.mean(np.log(later))))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the truth as plain data for JSON."""
+        return {
+            "schema": TRUTH_SCHEMA,
+            "scenario": self.scenario,
+            "seed": self.seed,
+            "coverage": self.coverage,
+            "persistence": self.persistence,
+            "population": self.crawls[-1].population,
+            "crawls": [
+                {
+                    "label": crawl.label,
+                    "date": crawl.date.isoformat(),
+                    "n_urls": crawl.n_urls,
+                    "population": crawl.population,
+                    "coverage": crawl.coverage,
+                }
+                for crawl in self.crawls
+            ],
+            "settings": dict(self.settings),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SimulatedCrawl:
+    """One simulated crawl: the numbers of the URLs that it holds, distinct."""
+
+    label: str
+    date: dt.date
+    url_numbers: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        numbers = np.asarray(self.url_numbers, dtype=np.int64)
+        numbers.flags.writeable = False
+        object.__setattr__(self, "url_numbers", numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SimulatedArchive:
+    """Simulated crawls, the truth behind them, and the URLs that the numbers stand for.
+
+    Parameters
+    ----------
+    crawls
+        In date order.
+    truth
+        What is true of them.
+    name_urls
+        Returns the URLs of the given numbers; distinct numbers have distinct URLs.
+    """
+
+    crawls: tuple[SimulatedCrawl, ...]
+    truth: Truth
+    name_urls: Callable[[NDArray[np.int64]], list[str]]

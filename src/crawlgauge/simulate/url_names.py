@@ -1,0 +1,24 @@
+"""Names for numbered URLs, as an academic web would have them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["name_university_urls"]
+
+_N_HOSTS = 150
+_SECTIONS = ("about", "teaching", "research", "library", "people", "news", "events")
+
+
+def name_university_urls(numbers: NDArray[np.int64]) -> list[str]:
+    """Return a URL for each number, spread over 150 hosts; distinct numbers give distinct URLs.
+
+    Examples
+    --------
+    >>> name_university_urls(np.array([1234]))
+    ['https://www.university-34.example/research/4d2.html']
+    """
+    return [
+        f"https://www.university-{number % _N_HOSTS}.example/"
+        f"{_SECTIONS[number % len(_SECTIONS)]}/{number:x}.html"
+        for number in numbers.tolist()
+    ]
