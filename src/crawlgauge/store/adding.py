@@ -176,7 +176,7 @@ def _check_not_empty(builder: SetBuilder, inputs: InputFiles) -> None:
     where = inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
     n_left_out = builder.rejected.total() + builder.excluded.total()
     if n_left_out == 0:
-        raise SourceError(f"{where}: no URL found, nothing but blank lines and comments, if at all")
+        raise SourceError(f"{where}: no URL found; empty, or only blank lines and comments")
     example = "".join(
         f"; line {item.line} of {item.file} is {item.text!r}" for item in builder.examples[:1]
     )
