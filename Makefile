@@ -18,6 +18,7 @@ help:  ## Show what can be made
 
 demo: $(VENV)/installed  ## Simulate an archive, estimate its coverage, compare with the truth
 	$(BIN)/crawlgauge demo build/demo
+	@echo "(the command is $(BIN)/crawlgauge, or crawlgauge after: . $(BIN)/activate)"
 
 test: $(VENV)/installed-test$(FULL)  ## Run the tests, with ruff, mypy and import-linter among them
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(SELECT) $(ARGS)
