@@ -1,7 +1,6 @@
 """The command ``crawlgauge``: its subcommands, and the one place where errors become exit codes."""
 
 import logging
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -71,7 +70,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         status = command.main(args=arguments, prog_name="crawlgauge", standalone_mode=False)
-        sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -81,10 +79,6 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("crawlgauge: interrupted; what was not finished was not stored", err=True)
         return _EXIT_SIGNAL + signal.SIGINT
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough; do not complain again when Python flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _EXIT_SIGNAL + signal.SIGPIPE
     return status if isinstance(status, int) else 0
 
 

@@ -64,7 +64,8 @@ class Store:
         """Return the labels of all crawls, sorted."""
         with explain_os_error("read", self.path):
             return sorted(
-                manifest.parent.name for manifest in (self.path / _CRAWLS).glob(f"*/{_MANIFEST}")
+                manifest.parent.name
+                for manifest in (self.path / _CRAWLS).glob(f"[!.]*/{_MANIFEST}")
             )
 
     def holds(self, label: str) -> bool:

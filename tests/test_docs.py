@@ -1,0 +1,287 @@
+"""The documentation is complete, its examples run, and what they print is what it says."""
+
+import ast
+import doctest
+import gzip
+import importlib.util
+import inspect
+import itertools
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+
+import crawlgauge as cg
+from crawlgauge.cli.main import command
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+RUN_PAGES = [ROOT / "README.md", DOCS / "quickstart.md", *sorted((DOCS / "howto").glob("*.md"))]
+LABELS = ("2019-12", "2020-06", "2020-12", "2021-06", "2021-12")
+ANYTHING = "…"
+
+BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MESSAGE = re.compile(r"^`(.+)`\n: ", re.MULTILINE)
+FACADE_NAMES = [name for name in cg.__all__ if name != "__version__"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """A block of a page: its language and its text, and where it stands."""
+
+    language: str
+    text: str
+    where: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A command of a console block, and the output that the page shows for it."""
+
+    command: str
+    output: str
+
+
+def examples_of(page):
+    text = page.read_text(encoding="utf-8")
+    return [
+        Example(
+            language=match[1],
+            text=match[2],
+            where=f"{page.name}, line {text.count(chr(10), 0, match.start()) + 1}",
+        )
+        for match in BLOCK.finditer(text)
+    ]
+
+
+def steps_of(block):
+    commands = re.split(r"^\$ ", block, flags=re.MULTILINE)
+    assert commands[0] == "", "a console block begins with a command"
+    return [Step(command=c.partition("\n")[0], output=c.partition("\n")[2]) for c in commands[1:]]
+
+
+@pytest.fixture
+def archive(tmp_path, monkeypatch):
+    """A folder with URL lists of five crawls, two files each, and ``crawlgauge`` on the path."""
+    simulated = cg.simulate_urn(n_crawls=len(LABELS), population=2000)
+    lists = cg.write_simulation(simulated, tmp_path / "simulated")
+    for label, path in zip(LABELS, lists, strict=True):
+        folder = tmp_path / "work" / "crawls" / label
+        folder.mkdir(parents=True)
+        urls = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+        for number, half in enumerate((urls[::2], urls[1::2]), start=1):
+            (folder / f"part-{number}.txt.gz").write_bytes(gzip.compress(b"".join(half)))
+    program = tmp_path / "bin" / "crawlgauge"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m crawlgauge "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    monkeypatch.delenv("CRAWLGAUGE_STORE", raising=False)
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path / "work"
+
+
+def provide_shown_files(steps, folder):
+    """Write the files that a page shows with ``cat``: they are what the reader has to write."""
+    for step in steps:
+        if step.command.startswith("cat "):
+            (folder / step.command.removeprefix("cat ")).write_text(step.output, encoding="utf-8")
+
+
+def run_console(example, folder):
+    steps = steps_of(example.text)
+    provide_shown_files(steps, folder)
+    mark = "end of a step"
+    script = "".join(f"{step.command}\necho {shlex.quote(mark)}\n" for step in steps)
+    result = subprocess.run(
+        ["/bin/sh", "-e", "-c", script], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, f"{example.where}: {result.stderr}"
+    for step, printed in zip(steps, result.stdout.split(f"{mark}\n"), strict=False):
+        if step.output:
+            lines = step.output.splitlines(keepends=True)
+            shown = (
+                r"(?:.*\n)*" if line.strip() == ANYTHING else re.escape(line) for line in lines
+            )
+            matches = re.fullmatch("".join(shown), printed) is not None
+            assert matches, f"{example.where}: {step.command}\n{printed}"
+
+
+def run_python(example, namespace):
+    if not example.text.startswith(">>> "):
+        exec(compile(example.text, example.where, "exec"), namespace)  # noqa: S102 - our own pages
+        return
+    test = doctest.DocTestParser().get_doctest(example.text, namespace, example.where, None, 0)
+    failures = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
+    runner.run(test, out=failures.append, clear_globs=False)
+    namespace.update(test.globs)
+    assert not failures, "".join(failures)
+
+
+@pytest.mark.parametrize("page", RUN_PAGES, ids=lambda page: page.stem)
+def test_the_examples_of_a_page_run_and_print_what_it_shows(page, archive):
+    namespace = {}
+    for example in examples_of(page):
+        if example.language == "console":
+            run_console(example, archive)
+        else:
+            run_python(example, namespace)
+
+
+def test_examples_are_found_on_every_page_that_has_any():
+    counts = {page.stem: len(examples_of(page)) for page in RUN_PAGES}
+    assert [name for name, n in counts.items() if n == 0] == ["index"]
+
+
+@pytest.mark.parametrize("wrong", ["1 crawl\n", "5 crawls\nand more\n"])
+def test_an_example_that_shows_something_else_than_is_printed_fails(wrong, archive):
+    example = Example(language="console", text=f"$ echo 5 crawls\n{wrong}", where="here")
+    with pytest.raises(AssertionError, match="here: echo 5 crawls"):
+        run_console(example, archive)
+
+
+def test_the_figure_shows_what_the_demo_prints():
+    """Run ``python docs/figures/draw_terminal.py`` if this fails because the output changed."""
+    spec = importlib.util.spec_from_file_location(
+        "draw_terminal", DOCS / "figures" / "draw_terminal.py"
+    )
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    drawn = script.draw(script.shorten(script.run_demo()))
+    assert drawn == script.FIGURE.read_text(encoding="utf-8")
+
+
+def hand_written_text():
+    pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
+    return "\n".join(p.read_text(encoding="utf-8") for p in pages if "_build" not in p.parts)
+
+
+@pytest.mark.parametrize("name", [None, *command.commands])
+def test_every_command_and_option_has_a_help_text_with_examples(name):
+    found = command if name is None else command.commands[name]
+    assert found.help
+    assert "Examples:" in found.epilog
+    options = [option for option in found.params if isinstance(option, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+
+
+@pytest.mark.parametrize("name", command.commands)
+def test_every_command_is_told_of_on_some_page(name):
+    assert f"crawlgauge {name}" in hand_written_text()
+
+
+OPTIONS = [
+    (c.name, o.opts) for c in command.commands.values() for o in c.params if "-" in o.opts[0]
+]
+
+
+@pytest.mark.parametrize(("name", "words"), OPTIONS)
+def test_every_option_is_told_of_on_some_page(name, words):
+    wanted = "|".join(re.escape(word) for word in words)
+    assert re.search(rf"(?<![\w-])({wanted})(?![\w-])", hand_written_text()), name
+
+
+@pytest.mark.parametrize("name", FACADE_NAMES)
+def test_every_public_name_has_a_docstring_and_stands_in_the_reference(name):
+    found = getattr(cg, name)
+    own = found.__dict__.get("__doc__") if inspect.isclass(found) else found.__doc__
+    assert own
+    reference = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    assert re.search(rf":: crawlgauge\.{name}$", reference, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", FACADE_NAMES)
+def test_every_parameter_and_method_of_a_public_name_is_documented(name):
+    found = getattr(cg, name)
+    members = inspect.getmembers(found) if inspect.isclass(found) else []
+    methods = [value for key, value in members if not key.startswith("_") and callable(value)]
+    assert [method.__name__ for method in methods if not method.__doc__] == []
+    if inspect.isclass(found) and issubclass(found, Exception):
+        return
+    if not re.search(r"^\s*Parameters\n\s*---", found.__doc__, re.MULTILINE):
+        # A one-line docstring names what it takes in its sentence.
+        assert "\n" not in found.__doc__.strip()
+        return
+    parameters = inspect.signature(found).parameters
+    assert [p for p in parameters if not re.search(rf"\b{p}\b", found.__doc__)] == []
+
+
+def messages_in_source():
+    """Every text of the program, with an ellipsis for each part that is filled in."""
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                yield "".join(
+                    part.value if isinstance(part, ast.Constant) else ANYTHING
+                    for part in node.values
+                )
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield re.sub(r"%[sd]", ANYTHING, node.value)
+
+
+def test_every_explained_message_is_one_that_the_program_has():
+    explained = MESSAGE.findall((DOCS / "reference" / "messages.md").read_text(encoding="utf-8"))
+    assert len(explained) > 40
+    in_source = list(messages_in_source())
+    unknown = [
+        message
+        for message in explained
+        if not any(
+            re.search(".*".join(map(re.escape, message.split(ANYTHING))), text, re.DOTALL)
+            for text in in_source
+        )
+    ]
+    assert unknown == []
+
+
+def member_names(document):
+    if isinstance(document, dict):
+        return set(document).union(*map(member_names, document.values()))
+    if isinstance(document, list):
+        return set().union(*map(member_names, document))
+    return set()
+
+
+def test_every_member_of_the_json_of_an_estimate_is_explained(archive):
+    for label in LABELS:
+        cg.add_crawl("store", label, archive / "crawls" / label)
+    fit = cg.estimate(cg.count_overlaps("store"))
+    explained = (DOCS / "formats.md").read_text(encoding="utf-8")
+    members = member_names({**fit.to_dict(), "provenance": None})
+    assert {name for name in members if f"`{name}`" not in explained} == set()
+
+
+def test_every_link_between_files_leads_somewhere():
+    broken = []
+    for page in [ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")]:
+        targets = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+        local = itertools.filterfalse(re.compile(r"https?:").match, targets)
+        broken += [
+            f"{page.name}: {target}" for target in local if not (page.parent / target).exists()
+        ]
+    assert broken == []
+
+
+@pytest.mark.slow
+def test_the_documentation_builds_without_warnings_and_shows_every_command(tmp_path):
+    if importlib.util.find_spec("sphinx") is None and not os.environ.get("CRAWLGAUGE_REQUIRE_ALL"):
+        pytest.skip("Sphinx is not installed")
+    strict = ["--fail-on-warning", "--keep-going", "--nitpicky"]
+    result = subprocess.run(
+        [sys.executable, "-m", "sphinx", *strict, "-b", "html", DOCS, tmp_path / "html"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    reference = (tmp_path / "html" / "reference" / "cli.html").read_text(encoding="utf-8")
+    assert [name for name in command.commands if f"crawlgauge {name} --help" not in reference] == []
