@@ -70,9 +70,9 @@ def test_a_missing_file_and_a_directory_are_refused(tmp_path):
     [
         (b"", " is empty"),
         (b"\xef\xbb\xbf \n", " is empty"),
-        (gzip.compress(b""), " is empty"),
-        (gzip.compress(CSV.encode())[:-12], " is damaged gzip"),
-        (gzip.compress(CSV.encode())[:-8] + bytes(8), " is damaged gzip"),
+        (gzip.compress(b"", mtime=0), " is empty"),
+        (gzip.compress(CSV.encode(), mtime=0)[:-12], " is damaged gzip"),
+        (gzip.compress(CSV.encode(), mtime=0)[:-8] + bytes(8), " is damaged gzip"),
         (CSV.encode("utf-16"), " is UTF-16 text; save it as UTF-8"),
         (CSV.encode() + b"\xe9,", ", line 3: byte 0xe9 is no UTF-8 text"),
         (b"\x00\x01\x02", ", line 1: a NUL character"),
@@ -90,7 +90,7 @@ def test_what_is_no_table_is_refused_with_the_file(tmp_path, content, words):
 
 def test_histories_are_read_with_both_files_recorded(tmp_path):
     histories, crawls = tmp_path / "h.csv", tmp_path / "c.csv"
-    histories.write_bytes(gzip.compress(b"ch,freq\r\n10,3\r\n11,2\r\n"))
+    histories.write_bytes(gzip.compress(b"ch,freq\r\n10,3\r\n11,2\r\n", mtime=0))
     crawls.write_text("label,date\nx,2013-12\ny,2014-06\n")
     table = read_histories(histories, crawls)
     assert table.n_shared.tolist() == [[5, 2], [2, 2]]

@@ -56,7 +56,7 @@ def add(
     begin with # are passed over; lines that are no URL are counted and reported.
     """
     from crawlgauge import api
-    from crawlgauge.cli.additions import print_additions
+    from crawlgauge.cli.additions import print_addition, print_json
 
     with show_progress("reading", in_bytes=True) as progress:
         if crawl_list is not None:
@@ -69,6 +69,7 @@ def add(
                 replace=replace,
                 on_damage=on_damage,
                 progress=progress,
+                on_added=None if as_json else print_addition,
             )
         elif label is None or not inputs:
             raise click.UsageError("name a label and at least one input, or use --from")
@@ -84,5 +85,8 @@ def add(
                 progress=progress,
             )
             additions = (addition,)
-    print_additions(additions, as_json=as_json)
+            if not as_json:
+                print_addition(addition)
+    if as_json:
+        print_json(additions)
     return EXIT_DAMAGED if any(item.crawl_set.damage for item in additions) else 0

@@ -1,6 +1,7 @@
 """The command ``crawlgauge``: its subcommands, and the one place where errors become exit codes."""
 
 import logging
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from crawlgauge.cli.estimate import estimate
 from crawlgauge.cli.list import list_
 from crawlgauge.cli.overlaps import overlaps
 from crawlgauge.cli.remove import remove
+from crawlgauge.cli.simulate import simulate
 from crawlgauge.cli.verify import verify
 from crawlgauge.errors import CrawlgaugeError
 
@@ -51,7 +53,7 @@ def command(context: click.Context, quiet: bool) -> None:
     )
 
 
-for subcommand in (demo, add, list_, remove, verify, overlaps, estimate):
+for subcommand in (demo, add, list_, remove, verify, overlaps, estimate, simulate):
     command.add_command(subcommand)
 
 
@@ -68,8 +70,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = command.main(args=arguments, prog_name="crawlgauge", standalone_mode=False)
+        # click's own main() would turn a broken pipe into an error.
+        with command.make_context("crawlgauge", words) as context:
+            status = command.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -79,7 +87,20 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("crawlgauge: interrupted; what was not finished was not stored", err=True)
         return _EXIT_SIGNAL + signal.SIGINT
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough.
+        return _close_output(_EXIT_SIGNAL + signal.SIGPIPE)
+    except OSError as error:
+        # All files and folders that users name are read and written within errors of our own.
+        click.echo(f"crawlgauge: error: cannot write the output: {error.strerror}", err=True)
+        return _close_output(EXIT_ERROR)
     return status if isinstance(status, int) else 0
+
+
+def _close_output(code: int) -> int:
+    """Let Python not complain again when it flushes what could not be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
 
 
 def _stop(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -107,6 +107,8 @@ class _MeasuredFile:
 
 def _open(name: str) -> BinaryIO:
     if name == STDIN:
+        if sys.stdin is None:
+            raise SourceError("standard input is closed; there is nothing to read from -")
         return open(sys.stdin.fileno(), "rb", closefd=False)
     return Path(name).open("rb")
 

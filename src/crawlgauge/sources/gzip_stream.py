@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 
-from isal import isal_zlib
+from isal import igzip_lib, isal_zlib
 
 __all__ = ["MAGIC", "BrokenGzip", "inflate"]
 
 MAGIC = b"\x1f\x8b"
 
-_GZIP_WINDOW_BITS = 31
+_DEFLATE = 8
+_HAS_HEADER_CHECKSUM, _HAS_EXTRA, _HAS_NAME, _HAS_COMMENT = 2, 4, 8, 16
 _MAX_OUTPUT_BYTES = 1 << 22
-_ISAL_ERROR: type[Exception] = isal_zlib.IsalError  # type: ignore[assignment]  # wrong stub
+_ISAL_ERROR: type[Exception] = igzip_lib.IsalError  # type: ignore[assignment]  # wrong stub
 
 
 class BrokenGzip(Exception):  # noqa: N818 - says what the stream is
@@ -21,7 +22,8 @@ def inflate(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Yield the decompressed bytes of a gzip stream.
 
     Libraries pass over a stream that ends early, or raise and lose what they had decompressed;
-    here all of it is yielded first. Zero bytes after a member are padding, as gzip has it.
+    here all of it is yielded first, and then the checksum is compared. Zero bytes after a member
+    are padding, as gzip has it.
 
     Parameters
     ----------
@@ -34,31 +36,86 @@ def inflate(chunks: Iterable[bytes]) -> Iterator[bytes]:
     BrokenGzip
         If the stream is damaged.
     """
-    member = None
-    for chunk in chunks:
-        data = chunk
-        while data:
-            if member is None:
-                data = data.lstrip(b"\0")
-                if not data:
-                    break
-                member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW_BITS)
-            yield from _feed(member, data)
-            data = b""
-            if member.eof:
-                data, member = member.unused_data, None
-    if member is not None:
-        raise BrokenGzip("the file ends before its gzip stream does")
+    feed = _Feed(chunks)
+    while feed.skip_zeros():
+        _pass_header(feed)
+        checksum = n_bytes = 0
+        for output in _inflate_member(feed):
+            checksum = isal_zlib.crc32(output, checksum)
+            n_bytes += len(output)
+            yield output
+        trailer = checksum.to_bytes(4, "little") + (n_bytes & 0xFFFFFFFF).to_bytes(4, "little")
+        if feed.take(8) != trailer:
+            raise BrokenGzip("its checksum is wrong")
 
 
-def _feed(member: "isal_zlib.Decompress", data: bytes) -> Iterator[bytes]:
-    while True:
+class _Feed:
+    """Chunks of bytes, taken in parts of any size."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._data = b""
+
+    def take_some(self) -> bytes:
+        """Take what is at hand, or the next chunk; nothing at the end."""
+        data, self._data = self._data, b""
+        return data or next(self._chunks, b"")
+
+    def put_back(self, data: bytes) -> None:
+        self._data = data + self._data
+
+    def take(self, n_bytes: int) -> bytes:
+        while len(self._data) < n_bytes:
+            self._data += self._next_chunk()
+        taken, self._data = self._data[:n_bytes], self._data[n_bytes:]
+        return taken
+
+    def take_past_zero(self) -> None:
+        while b"\0" not in self._data:
+            self._data = self._next_chunk()
+        self._data = self._data[self._data.index(b"\0") + 1 :]
+
+    def skip_zeros(self) -> bool:
+        """Pass over zero bytes and tell whether anything follows."""
+        while data := self.take_some():
+            if rest := data.lstrip(b"\0"):
+                self.put_back(rest)
+                return True
+        return False
+
+    def _next_chunk(self) -> bytes:
+        chunk = next(self._chunks, b"")
+        if not chunk:
+            raise BrokenGzip("the file ends before its gzip stream does")
+        return chunk
+
+
+def _pass_header(feed: _Feed) -> None:
+    """Pass over a member's header, as RFC 1952 describes it."""
+    header = feed.take(10)
+    if not header.startswith(MAGIC) or header[2] != _DEFLATE:
+        raise BrokenGzip("something that is no gzip follows the gzip stream")
+    flags = header[3]
+    if flags & _HAS_EXTRA:
+        feed.take(int.from_bytes(feed.take(2), "little"))
+    if flags & _HAS_NAME:
+        feed.take_past_zero()
+    if flags & _HAS_COMMENT:
+        feed.take_past_zero()
+    if flags & _HAS_HEADER_CHECKSUM:
+        feed.take(2)
+
+
+def _inflate_member(feed: _Feed) -> Iterator[bytes]:
+    member = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_DEFLATE)
+    while not member.eof:
+        data = feed.take_some() if member.needs_input else b""
+        if member.needs_input and not data:
+            raise BrokenGzip("the file ends before its gzip stream does")
         try:
             output = member.decompress(data, _MAX_OUTPUT_BYTES)
         except _ISAL_ERROR as error:
-            raise BrokenGzip(str(error)) from error
+            raise BrokenGzip(f"its compressed data are wrong ({error})") from error
         if output:
             yield output
-        data = member.unconsumed_tail
-        if member.eof or (not data and len(output) < _MAX_OUTPUT_BYTES):
-            return
+    feed.put_back(member.unused_data)

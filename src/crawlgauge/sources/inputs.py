@@ -1,7 +1,9 @@
 """From what the user names (files, folders, globs, lists, stdin) to the files to read."""
 
 import glob
+import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,25 +77,27 @@ def _expand(word: str, base: Path | None) -> Iterator[str]:
     if word == STDIN:
         yield word
         return
+    if not word:
+        raise SourceError("an input is named by an empty word")
     if _REMOTE.match(word):
         raise SourceError(f"{word} is a remote address; copy it to this machine and name the copy")
     path = _below(base, word)
-    if path.is_dir():
+    kind = _find(path)
+    if kind is not None and stat.S_ISDIR(kind.st_mode):
         found = sorted(
             str(file)
             for file in path.rglob("*")
-            if file.is_file() and not _is_hidden(file.relative_to(path))
+            if not file.is_dir() and not _is_hidden(file.relative_to(path))
         )
         if not found:
             raise SourceError(f"the folder {word} holds no files")
         yield from found
-    elif path.exists():
+    elif kind is not None:
         yield str(path)
     elif glob.has_magic(word):
+        matches = glob.iglob(word, root_dir=base, recursive=True)  # noqa: PTH207 - as users write it
         found = sorted(
-            name
-            for name in glob.iglob(str(path), recursive=True)  # noqa: PTH207 - keeps the user's form
-            if not Path(name).is_dir()
+            str(name) for name in (_below(base, m) for m in matches) if not name.is_dir()
         )
         if not found:
             raise SourceError(f"no file matches {word}")
@@ -125,7 +129,19 @@ def _expand_list(path: Path) -> Iterator[str]:
 
 
 def _below(base: Path | None, word: str) -> Path:
-    return Path(word).expanduser() if base is None else base / Path(word).expanduser()
+    # Shells do this, but not in quotation marks, which globs need.
+    path = Path(word).expanduser() if word.startswith("~/") else Path(word)
+    return path if base is None else base / path
+
+
+def _find(path: Path) -> os.stat_result | None:
+    """Return what the system knows of a file or folder, or None if there is none."""
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _is_hidden(path: Path) -> bool:
@@ -135,6 +151,8 @@ def _is_hidden(path: Path) -> bool:
 def _identify(name: str) -> object:
     if name == STDIN:
         return STDIN
-    stat = Path(name).stat()
+    found = _find(Path(name))
+    if found is None:
+        raise SourceError(f"there is no file {name}; it may be a link that leads nowhere")
     # Pipes such as bash's <(...) all differ, though some systems number them alike.
-    return (stat.st_dev, stat.st_ino) if Path(name).is_file() else name
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else name

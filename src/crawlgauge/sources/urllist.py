@@ -8,6 +8,7 @@ import pyarrow as pa
 from crawlgauge.errors import SourceError
 from crawlgauge.sources import line_kernel
 from crawlgauge.sources.captures import Captures, Rejection
+from crawlgauge.sources.lines import whole_lines
 
 __all__ = ["MAX_URL_BYTES", "read_url_list"]
 
@@ -22,6 +23,7 @@ _REJECTED = {
 _EXCLUDED = {line_kernel.OTHER_SCHEME: "other-scheme"}
 _MAX_EXAMPLES = 5
 _EXAMPLE_BYTES = 80
+_BEGINNING_BYTES = 16
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _OTHER_FORMATS = {
@@ -46,49 +48,33 @@ def read_url_list(blocks: Iterable[bytes], *, name: str) -> Iterator[Captures]:
     SourceError
         If the bytes are no text or another format.
     """
-    rest, base, line = b"", 0, 0
-    in_long_line = False
-    is_first = True
-    for block in blocks:
-        data = rest + block
-        if is_first:
-            data, base = _check_beginning(data, name)
-            is_first = False
-        cut = data.rfind(b"\n") + 1
-        if in_long_line:
-            # Its first part was rejected before; what follows its end are lines again.
-            start = data.find(b"\n") + 1
-            if start == 0:
-                base, rest = base + len(data), b""
-                continue
-            base, line, in_long_line = base + start, line + 1, False
-            data, cut = data[start:], cut - start
-        if cut:
-            captures, n_lines = _scan(data[:cut], name, base, line)
-            yield captures
-            line += n_lines
-        base, rest = base + cut, data[cut:]
-        if len(rest) > MAX_URL_BYTES:
-            yield _reject_long_line(rest, name, base, line)
-            base, rest, in_long_line = base + len(rest), b"", True
-    if rest:
-        yield _scan(rest, name, base, line)[0]
+    n_lines = 0
+    for data, place in whole_lines(_check_beginning(iter(blocks), name), MAX_URL_BYTES):
+        captures, n_more = _scan(data, name, place, n_lines)
+        yield captures
+        n_lines += n_more
 
 
-def _check_beginning(data: bytes, name: str) -> tuple[bytes, int]:
-    """Return the data without a byte order mark and how many bytes that takes away."""
-    if data.startswith(_UTF16_MARKS):
+def _check_beginning(blocks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """Yield the blocks, the first of them checked, with spaces for a byte order mark."""
+    beginning = b""
+    while len(beginning) < _BEGINNING_BYTES and (block := next(blocks, None)) is not None:
+        beginning += block
+    if beginning.startswith(_UTF16_MARKS):
         raise SourceError(f"{name} is UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16)")
-    if b"\0" in data[:MAX_URL_BYTES]:
+    if b"\0" in beginning[:MAX_URL_BYTES]:
         raise SourceError(f"{name} is no text file; a URL list has one URL a line, plain or gzip")
     for magic, what in _OTHER_FORMATS.items():
-        if data.startswith(magic):
+        if beginning.startswith(magic):
             raise SourceError(f"{name} is {what}, not a URL list with one URL a line")
-    mark = len(_UTF8_MARK) if data.startswith(_UTF8_MARK) else 0
-    return data[mark:], mark
+    if beginning.startswith(_UTF8_MARK):
+        # Spaces are passed over, and the places of all that follows stay true.
+        beginning = b" " * len(_UTF8_MARK) + beginning[len(_UTF8_MARK) :]
+    yield beginning
+    yield from blocks
 
 
-def _scan(data: bytes, name: str, base: int, first_line: int) -> tuple[Captures, int]:
+def _scan(data: bytes, name: str, place: int, first_line: int) -> tuple[Captures, int]:
     """Return the captures of whole lines and the number of lines."""
     block = np.frombuffer(data, dtype=np.uint8)
     line_ends = np.flatnonzero(block == ord("\n"))
@@ -111,7 +97,7 @@ def _scan(data: bytes, name: str, base: int, first_line: int) -> tuple[Captures,
             Rejection(
                 file=name,
                 line=first_line + int(line) + 1,
-                offset=base + int(start),
+                offset=place + int(start),
                 reason=_REJECTED[int(verdict)],
                 text=_readable(data[start:end]),
             )
@@ -119,14 +105,6 @@ def _scan(data: bytes, name: str, base: int, first_line: int) -> tuple[Captures,
         ),
     )
     return captures, line_ends.size
-
-
-def _reject_long_line(beginning: bytes, name: str, base: int, line: int) -> Captures:
-    reason = _REJECTED[line_kernel.TOO_LONG]
-    example = Rejection(
-        file=name, line=line + 1, offset=base, reason=reason, text=_readable(beginning)
-    )
-    return Captures(url=pa.array([], pa.binary()), rejected={reason: 1}, examples=(example,))
 
 
 def _readable(text: bytes) -> str:

@@ -114,7 +114,7 @@ def add_to_store(
         read, damage = _read_all(inputs, builder, on_damage, on_bytes)
         if exists and not replace:
             return _accept_if_same(store, label, date, read)
-        _check_not_empty(builder, inputs)
+        _check_not_empty(builder, inputs, damage)
         published = _publish(writer, builder, date, read, damage, on_damage)
         return Addition(
             crawl_set=published,
@@ -170,9 +170,11 @@ def _read_all(
     return tuple(read), tuple(damage)
 
 
-def _check_not_empty(builder: SetBuilder, inputs: InputFiles) -> None:
+def _check_not_empty(builder: SetBuilder, inputs: InputFiles, damage: tuple[str, ...]) -> None:
     if builder.n_captures:
         return
+    if damage:
+        raise SourceError(f"nothing can be kept: {'; '.join(damage)}")
     where = inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
     n_left_out = builder.rejected.total() + builder.excluded.total()
     if n_left_out == 0:

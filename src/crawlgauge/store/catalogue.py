@@ -26,6 +26,7 @@ from crawlgauge.errors import StoreError
 from crawlgauge.keys.rules import KeyRule
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.files import (
+    PARTIAL_PREFIX,
     create_file,
     explain_os_error,
     partial_file,
@@ -43,6 +44,7 @@ MANIFEST_SCHEMA = "crawlgauge.crawl/1"
 _STORE_FILE = "store.json"
 _CRAWLS = "crawls"
 _MANIFEST = "manifest.json"
+_ADD_AGAIN = "add the crawl again from its files with --replace"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +87,11 @@ class Store:
         StoreError
             If there is no such crawl or its files are damaged.
         """
-        return read_description(self._folder(label) / self.manifest_entry(label, level)["file"])
+        return read_description(self.set_path(label, level))
+
+    def set_path(self, label: str, level: str = "url") -> Path:
+        """Return the file that holds a crawl's set."""
+        return self._folder(label) / self.manifest_entry(label, level)["file"]
 
     @contextmanager
     def writing(self, label: str) -> Iterator["CrawlWriter"]:
@@ -107,6 +113,8 @@ class Store:
         with ExitStack() as stack:
             with explain_os_error("write", folder):
                 stack.enter_context(hold_lock(folder))
+                # Another process that failed may have taken the empty store away meanwhile.
+                _create(self.path, self.key_rule)
                 writer.clean()
             yield writer
 
@@ -126,18 +134,18 @@ class Store:
     def manifest_entry(self, label: str, level: str = "url") -> dict[str, str]:
         """Return name and checksum of the file that holds a crawl's set."""
         path = self._folder(label) / _MANIFEST
-        try:
-            manifest = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise self._unknown(label) from None
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        if not path.exists():
+            raise self._unknown(label)
+        manifest = _read_document(path, MANIFEST_SCHEMA)
+        if manifest.get("label") != label:
             raise StoreError(
-                f"{path} is damaged; add the crawl again from its files with --replace"
-            ) from error
-        _check_schema(manifest, MANIFEST_SCHEMA, path)
-        entry: dict[str, str] | None = manifest["sets"].get(level)
-        if entry is None:
-            raise StoreError(f"crawl {label!r} has no set of level {level!r}")
+                f"{path} is of the crawl {manifest.get('label')!r}, not of {label!r}; give its "
+                f"folder the name back, or {_ADD_AGAIN}"
+            )
+        sets = manifest.get("sets")
+        entry = sets.get(level) if isinstance(sets, dict) else None
+        if not isinstance(entry, dict) or not {"file", "checksum"} <= entry.keys():
+            raise StoreError(f"{path} names no set of level {level!r}; {_ADD_AGAIN}")
         return entry
 
     def _folder(self, label: str) -> Path:
@@ -228,15 +236,15 @@ def open_store(path: Path, *, create_with: KeyRule | None = None) -> Store:
     StoreError
         If there is no store, or it has another rule or another format.
     """
-    path = path.expanduser()
-    if not (path / _STORE_FILE).exists():
-        if create_with is None:
-            raise StoreError(
-                f"there is no store at {path}; make one with crawlgauge add, or name another "
-                "with --store"
-            )
-        _create(path, create_with)
-    store = _read_store(path)
+    with explain_os_error("open the store", path):
+        if not (path / _STORE_FILE).exists():
+            if create_with is None:
+                raise StoreError(
+                    f"there is no store at {path}; make one with crawlgauge add, or name another "
+                    "with --store"
+                )
+            _create(path, str(create_with))
+        store = _read_store(path)
     if create_with is not None and store.key_rule != str(create_with):
         raise StoreError(
             f"the store {path} identifies URLs by {store.key_rule}, not by {create_with}; keys of "
@@ -252,38 +260,62 @@ def store_for_adding(path: Path, rule: KeyRule) -> Iterator[Store]:
     try:
         yield store
     finally:
-        # A folder that is not empty cannot be removed, also when another process has just begun.
-        with suppress(OSError):
-            (store.path / _CRAWLS).rmdir()
-            (store.path / _STORE_FILE).unlink()
-            store.path.rmdir()
+        _remove_if_empty(store.path)
 
 
-def _create(path: Path, rule: KeyRule) -> None:
-    with explain_os_error("make the store", path):
-        if path.exists() and not path.is_dir():
-            raise StoreError(f"{path} is a file; name a folder for the store")
-        if path.is_dir() and any(entry.name != _CRAWLS for entry in path.iterdir()):
-            raise StoreError(f"{path} is a folder of other files; name another for the store")
-        (path / _CRAWLS).mkdir(parents=True, exist_ok=True)
-        document = {"schema": STORE_SCHEMA, "key_rule": str(rule)}
+def _remove_if_empty(path: Path) -> None:
+    # A folder that is not empty cannot be removed, also when another process has just begun.
+    with suppress(OSError):
+        (path / _CRAWLS).rmdir()
+        (path / _STORE_FILE).unlink(missing_ok=True)
+        path.rmdir()
+
+
+def _create(path: Path, key_rule: str) -> None:
+    """Make a store where there is none; one that is there is left as it is."""
+    if path.exists() and not path.is_dir():
+        raise StoreError(f"{path} is a file; name a folder for the store")
+    if (path / _STORE_FILE).exists():
+        return
+    leftovers = list(path.glob(f"{PARTIAL_PREFIX}*"))
+    own = {_CRAWLS, *(leftover.name for leftover in leftovers)}
+    if path.is_dir() and any(entry.name not in own for entry in path.iterdir()):
+        raise StoreError(f"{path} is a folder of other files; name another for the store")
+    (path / _CRAWLS).mkdir(parents=True, exist_ok=True)
+    document = {"schema": STORE_SCHEMA, "key_rule": key_rule}
+    try:
         create_file(path / _STORE_FILE, json.dumps(document).encode())
+        for leftover in leftovers:
+            leftover.unlink(missing_ok=True)
+    except OSError:
+        _remove_if_empty(path)
+        raise
 
 
 def _read_store(path: Path) -> Store:
-    file = path / _STORE_FILE
-    with explain_os_error("read", file):
-        text = file.read_bytes()
+    document = _read_document(path / _STORE_FILE, STORE_SCHEMA)
+    key_rule = document.get("key_rule")
+    if not isinstance(key_rule, str):
+        raise StoreError(f"{path / _STORE_FILE} is damaged: it names no key rule")
+    return Store(path=path, key_rule=key_rule)
+
+
+def _read_document(path: Path, schema: str) -> dict[str, Any]:
+    """Read a JSON object of a known format."""
+    with explain_os_error("read", path):
+        text = path.read_bytes()
     try:
         document = json.loads(text)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise StoreError(f"{file} is damaged: {error}") from error
-    _check_schema(document, STORE_SCHEMA, file)
-    return Store(path=path, key_rule=document["key_rule"])
+    except ValueError as error:
+        raise StoreError(f"{path} is damaged ({error}); {_ADD_AGAIN}") from error
+    if not isinstance(document, dict):
+        raise StoreError(f"{path} is damaged; {_ADD_AGAIN}")
+    _check_schema(document, schema, path)
+    return document
 
 
 def _check_schema(document: dict[str, Any], expected: str, path: Path) -> None:
-    found = document.get("schema") if isinstance(document, dict) else None
+    found = document.get("schema")
     if found != expected:
         raise StoreError(
             f"{path} is of format {found!r}; this version of crawlgauge reads {expected!r}. "

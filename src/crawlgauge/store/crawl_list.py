@@ -3,6 +3,7 @@
 import csv
 import datetime as dt
 import io
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,21 +32,34 @@ def read_crawl_list(path: Path) -> tuple[ListedCrawl, ...]:
     Parameters
     ----------
     path
-        A CSV file with the columns ``label``, ``date`` (may be empty if the label contains it)
-        and ``path`` (file, folder, glob or ``@list.txt``, relative to the list's own folder).
+        A CSV file, or ``-`` for standard input, with the columns ``label``, ``date`` (may be
+        empty if the label contains it) and ``path`` (file, folder, glob or ``@list.txt``,
+        relative to the list's own folder).
 
     Raises
     ------
     SourceError
         If the list, or what it names, cannot be read; the message names the line.
     """
+    text = _read_text(path)
+    rows = csv.DictReader(io.StringIO(text), restkey="", skipinitialspace=True)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return _read_rows(rows, path)
+    except csv.Error as error:
+        raise SourceError(f"{path}, line {rows.line_num + 1}: {error}") from error
+
+
+def _read_text(path: Path) -> str:
+    try:
+        stored = sys.stdin.buffer.read() if str(path) == STDIN else path.read_bytes()
+        return stored.decode("utf-8-sig")
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise SourceError(f"{path} is no UTF-8 text; it must be CSV: label,date,path") from error
-    rows = csv.DictReader(io.StringIO(text), restkey="", skipinitialspace=True)
+
+
+def _read_rows(rows: "csv.DictReader[str]", path: Path) -> tuple[ListedCrawl, ...]:
     missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
     if missing:
         raise SourceError(

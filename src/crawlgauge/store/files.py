@@ -10,6 +10,7 @@ from typing import BinaryIO
 from crawlgauge.errors import StoreError
 
 __all__ = [
+    "PARTIAL_PREFIX",
     "create_file",
     "explain_os_error",
     "partial_file",
@@ -63,7 +64,8 @@ def create_file(path: Path, data: bytes) -> None:
     with partial_file(path.parent, path.name) as partial:
         with write_durably(partial) as file:
             file.write(data)
-        with suppress(FileExistsError):
+        # A process that has just made the file may have tidied the partial one away.
+        with suppress(FileExistsError, FileNotFoundError):
             path.hardlink_to(partial)
     sync_folder(path.parent)
 

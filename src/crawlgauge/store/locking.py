@@ -3,7 +3,7 @@
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crawlgauge.errors import StoreBusy
@@ -40,7 +40,7 @@ def hold_lock(folder: Path) -> Iterator[None]:
 def _acquire(folder: Path) -> int:
     path = folder / LOCK_NAME
     while True:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except FileNotFoundError:
@@ -68,6 +68,7 @@ def _is_same_file(handle: int, path: Path) -> bool:
 
 def _remove_if_empty(folder: Path) -> None:
     """Leave no folder behind that holds nothing but the lock."""
-    if [entry.name for entry in folder.iterdir()] == [LOCK_NAME]:
-        (folder / LOCK_NAME).unlink()
-        folder.rmdir()
+    with suppress(FileNotFoundError):  # Somebody deleted the whole store meanwhile.
+        if [entry.name for entry in folder.iterdir()] == [LOCK_NAME]:
+            (folder / LOCK_NAME).unlink()
+            folder.rmdir()

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from crawlgauge.errors import StoreError
+from crawlgauge.errors import CrawlError, StoreError
 from crawlgauge.store.checksum import KeysChecksum
 from crawlgauge.store.crawl_set import CrawlSet
 
@@ -92,7 +92,7 @@ class SetReader:
                 f"{path} is missing: the crawl was replaced or removed meanwhile, or the store is "
                 "damaged; run the command again, then crawlgauge verify"
             ) from None
-        except (pa.ArrowInvalid, OSError) as error:
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise _damaged(path, error) from error
         metadata = self._file.schema_arrow.metadata or {}
         text = (self._file.metadata.metadata or {}).get(METADATA_KEY) or metadata.get(METADATA_KEY)
@@ -100,7 +100,7 @@ class SetReader:
             raise StoreError(f"{path} is no set of crawlgauge: its description is missing")
         try:
             self.description = CrawlSet.from_dict(json.loads(text), path)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, CrawlError) as error:
             raise _damaged(path, error) from error
 
     def ranges(self, range_bits: int) -> Iterator[NDArray[np.uint64]]:

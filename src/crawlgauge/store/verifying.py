@@ -43,13 +43,17 @@ def verify_crawls(store: Store) -> Iterator[Finding]:
 
 def _find_problem(store: Store, label: str) -> str | None:
     entry = store.manifest_entry(label)
-    reader = SetReader(store.crawl_set(label).path)
-    description = reader.description
+    path = store.set_path(label)
     advice = "add the crawl again from its files with --replace"
-    with explain_os_error("read", description.path), description.path.open("rb") as file:
+    if not path.exists():
+        return f"{path} is missing; {advice}"
+    # First the bytes: what is damaged may be anything, and is not to be interpreted.
+    with explain_os_error("read", path), path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if entry["checksum"] != f"sha256:{digest}":
-        return f"{description.path} was changed after it was written; {advice}"
+        return f"{path} is damaged: it was changed after it was written; {advice}"
+    reader = SetReader(path)
+    description = reader.description
     if description.key_rule != store.key_rule:
         return (
             f"its keys are of rule {description.key_rule}, the store's {store.key_rule}; {advice}"

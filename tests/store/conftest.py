@@ -1,0 +1,94 @@
+"""Small lists and stores for the tests of the store."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import crawlgauge
+from crawlgauge import api
+
+SOURCE = Path(crawlgauge.__file__).parents[1]
+
+
+@pytest.fixture
+def make_list(tmp_path):
+    """Write a URL list of the given numbers."""
+
+    def make(numbers, name="list.txt"):
+        path = tmp_path / name
+        path.write_text("".join(f"http://example.org/{number}\n" for number in numbers))
+        return path
+
+    return make
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Return the path of a store that is not made yet."""
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def full_store(store, make_list):
+    """Return the path of a store of two crawls of 100 URLs, 50 of them shared."""
+    api.add_crawl(store, "2021-06", make_list(range(100), "2021-06.txt"))
+    api.add_crawl(store, "2021-12", make_list(range(50, 150), "2021-12.txt"))
+    return store
+
+
+@pytest.fixture
+def only_set_file(full_store):
+    """Return the file that holds the keys of one crawl of `full_store`."""
+    (path,) = (full_store / "crawls" / "2021-06").glob("*.parquet")
+    return path
+
+
+@pytest.fixture
+def environment():
+    """Return an environment in which other processes find this crawlgauge."""
+    return {**os.environ, "PYTHONPATH": str(SOURCE)}
+
+
+@pytest.fixture
+def start(tmp_path, environment):
+    """Start the command line in another process; it is killed in the end if need be."""
+    started = []
+
+    def start(*words):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "crawlgauge", *map(str, words)],
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def see_whole():
+    """Check that a store is whole: crawls verify, and nothing but their files is there."""
+
+    def see(store, labels):
+        findings = api.verify_store(store)
+        assert [item.label for item in findings] == sorted(labels)
+        assert [item.problem for item in findings if item.problem] == []
+        names = sorted(str(path.relative_to(store)) for path in store.rglob("*"))
+        expected = ["crawls", "store.json"]
+        for item in api.list_crawls(store):
+            folder = f"crawls/{item.crawl.label}"
+            expected += [folder, f"{folder}/manifest.json", f"{folder}/{item.path.name}"]
+            expected += [f"{folder}/lock"]
+        assert names == sorted(expected)
+
+    return see

@@ -1,0 +1,155 @@
+"""Adding a crawl: what is stored, what is refused, and that nothing half-done stays."""
+
+import datetime as dt
+import gzip
+import json
+
+import pytest
+
+from crawlgauge import api
+from crawlgauge.errors import CrawlError, DamagedInput, SourceError, StoreError
+
+
+def sizes(store):
+    return {item.crawl.label: item.crawl.n_urls for item in api.list_crawls(store)}
+
+
+def test_a_crawl_is_stored_with_all_that_is_known_of_it(store, make_list, see_whole):
+    path = make_list([1, 2, 2, 3])
+    path.write_text(path.read_text() + "nonsense\nhttp://\ndns:a\n\n# comment\n")
+    addition = api.add_crawl(store, "2021-12", path)
+    assert addition.outcome == "added"
+    assert [example.reason for example in addition.examples] == ["no-scheme", "no-host"]
+    (found,) = api.list_crawls(store)
+    assert found == addition.crawl_set
+    assert (found.crawl.n_urls, found.n_captures) == (3, 4)
+    assert found.rejected == {"no-scheme": 1, "no-host": 1}
+    assert found.excluded == {"other-scheme": 1}
+    assert (found.crawl.date, found.crawl.damaged) == (dt.date(2021, 12, 15), False)
+    assert (found.key_rule, found.sample_rate) == ("raw/1", 1.0)
+    (entry,) = found.provenance.inputs
+    assert (entry.name, entry.n_bytes) == (str(path), path.stat().st_size)
+    see_whole(store, ["2021-12"])
+
+
+def test_several_inputs_are_one_crawl(store, make_list):
+    paths = [make_list(range(10), "a.txt"), make_list(range(5, 20), "b.txt")]
+    assert api.add_crawl(store, "2021-12", paths).crawl_set.crawl.n_urls == 20
+
+
+def test_the_date_is_the_given_one_else_that_of_the_label(store, make_list):
+    path = make_list([1])
+    date = dt.date(2020, 1, 2)
+    assert api.add_crawl(store, "a", path, date="2020-01-02").crawl_set.crawl.date == date
+    assert api.add_crawl(store, "2021-12", path, date=date).crawl_set.crawl.date == date
+    with pytest.raises(CrawlError, match=r"crawl 'b' has no date.*--date 2021-12-15"):
+        api.add_crawl(store, "b", path)
+
+
+def test_adding_the_same_again_changes_nothing(full_store, make_list):
+    before = {path: path.stat().st_mtime_ns for path in full_store.rglob("*.*")}
+    copy = make_list(range(100), "copy.txt")
+    assert api.add_crawl(full_store, "2021-06", copy).outcome == "unchanged"
+    assert {path: path.stat().st_mtime_ns for path in full_store.rglob("*.*")} == before
+
+
+@pytest.mark.parametrize("options", [{}, {"date": "2021-06-01"}], ids=["other files", "other date"])
+def test_other_content_under_the_same_label_is_refused(full_store, make_list, see_whole, options):
+    path = make_list(range(100 if options else 7), "new.txt")
+    with pytest.raises(StoreError, match=r"already holds a crawl '2021-06'.*--replace") as caught:
+        api.add_crawl(full_store, "2021-06", path, **options)
+    assert "100 URLs" in str(caught.value)
+    assert sizes(full_store) == {"2021-06": 100, "2021-12": 100}
+    see_whole(full_store, ["2021-06", "2021-12"])
+
+
+def test_replace_replaces_and_leaves_nothing_of_the_old(full_store, make_list, see_whole):
+    addition = api.add_crawl(full_store, "2021-06", make_list(range(7)), replace=True)
+    assert addition.outcome == "replaced"
+    assert sizes(full_store) == {"2021-06": 7, "2021-12": 100}
+    see_whole(full_store, ["2021-06", "2021-12"])
+
+
+def test_a_label_that_differs_in_letter_case_only_is_refused(store, make_list):
+    api.add_crawl(store, "gaw-2021-12", make_list([1]))
+    with pytest.raises(StoreError, match=r"holds 'gaw-2021-12', which differs from 'GAW-2021-12'"):
+        api.add_crawl(store, "GAW-2021-12", make_list([1]))
+
+
+@pytest.mark.parametrize("label", ["../x", "a/b", "", ".x", "a b"])
+def test_a_label_that_is_no_file_name_is_refused(store, make_list, label):
+    with pytest.raises(CrawlError, match="no usable label"):
+        api.add_crawl(store, label, make_list([1]), date="2021-12")
+    assert not store.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "no URL found.* blank lines"),
+        (b"\n# comment\n", "no URL found.* blank lines"),
+        (b"a\nb\ndns:c\n", r"none of 3 lines is a URL such as .* line 1 of .* is 'a'"),
+        (gzip.compress(b"http://a.org/\n")[:-3], "is damaged at byte"),
+        (b"WARC/1.0\r\n", "is a WARC file"),
+    ],
+    ids=["empty", "comments", "no URL", "damaged", "WARC"],
+)
+def test_an_add_that_fails_leaves_no_store_behind(store, tmp_path, content, message):
+    path = tmp_path / "bad.txt"
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match=message):
+        api.add_crawl(store, "2021-12", path)
+    assert not store.exists()
+
+
+def test_an_add_that_fails_leaves_the_other_crawls_alone(full_store, tmp_path, see_whole):
+    (tmp_path / "bad.txt").write_text("nonsense\n")
+    for label in ("2022-06", "2021-06"):
+        with pytest.raises(SourceError):
+            api.add_crawl(full_store, label, tmp_path / "bad.txt", replace=True)
+    assert sizes(full_store) == {"2021-06": 100, "2021-12": 100}
+    see_whole(full_store, ["2021-06", "2021-12"])
+
+
+def test_damaged_input_is_kept_on_demand_without_its_last_broken_line(store, tmp_path):
+    text = b"".join(b"http://example.org/%d\n" % number for number in range(20_000))
+    path = tmp_path / "cut.gz"
+    path.write_bytes(gzip.compress(text)[:20_000])
+    with pytest.raises(DamagedInput, match=r"at byte 20,000.*--on-damage keep"):
+        api.add_crawl(store, "2021-12", path)
+    kept = api.add_crawl(store, "2021-12", path, on_damage="keep").crawl_set
+    assert kept.crawl.damaged
+    assert "cut.gz is damaged at byte 20,000" in kept.damage[0]
+    n_read = int(kept.damage[0].split("; ")[1].split(" bytes")[0].replace(",", ""))
+    assert kept.crawl.n_urls == text[:n_read].count(b"\n") > 100
+    assert api.list_crawls(store)[0].crawl.damaged
+
+
+def test_a_wrong_checksum_at_the_end_keeps_the_urls_before_it(store, tmp_path):
+    packed = bytearray(gzip.compress(b"http://a.org/\nhttp://b.org/\n"))
+    packed[-8] ^= 1
+    (tmp_path / "wrong.gz").write_bytes(packed)
+    kept = api.add_crawl(store, "2021-12", tmp_path / "wrong.gz", on_damage="keep").crawl_set
+    assert (kept.crawl.n_urls, kept.crawl.damaged) == (2, True)
+
+
+def test_a_file_damaged_from_the_start_is_not_called_empty(store, tmp_path):
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"http://a.org/\n")[:12])
+    with pytest.raises(SourceError, match="is damaged at byte"):
+        api.add_crawl(store, "2021-12", tmp_path / "cut.gz", on_damage="keep")
+    assert not store.exists()
+
+
+def test_progress_counts_bytes_to_the_end(store, make_list):
+    steps = []
+    path = make_list(range(1000))
+    api.add_crawl(store, "2021-12", path, progress=lambda *step: steps.append(step))
+    assert steps[-1] == (path.stat().st_size, path.stat().st_size)
+
+
+def test_a_store_of_another_rule_is_refused(full_store, make_list):
+    (full_store / "store.json").write_text(
+        json.dumps({"schema": "crawlgauge.store/1", "key_rule": "surt/1"})
+    )
+    with pytest.raises(StoreError, match=r"identifies URLs by surt/1, not by raw/1; keys of two"):
+        api.add_crawl(full_store, "2022-06", make_list([1]))

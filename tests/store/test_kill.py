@@ -1,0 +1,115 @@
+"""A kill at any moment leaves the store whole, and the same command then goes through."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from crawlgauge import api
+
+pytestmark = pytest.mark.slow
+
+N_URLS = 2_000_000
+N_KILLS = 30
+
+KILL_ITSELF = """
+import os, signal, sys
+from crawlgauge import api
+
+n_before, when, store, label, path = int(sys.argv[1]), *sys.argv[2:]
+n_calls = 0
+
+def watch(name):
+    original = getattr(os, name)
+    def call(*arguments, **options):
+        global n_calls
+        n_calls += 1
+        dies = n_calls == n_before
+        if dies and when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        try:
+            return original(*arguments, **options)
+        finally:
+            if dies:
+                os.kill(os.getpid(), signal.SIGKILL)
+    setattr(os, name, call)
+
+for name in ("fsync", "replace", "link", "unlink", "mkdir", "rmdir", "ftruncate", "write"):
+    watch(name)
+api.add_crawl(store, label, path, replace=True)
+"""
+
+
+@pytest.fixture
+def recover(see_whole):
+    """Check the store after a kill, then run the same command again and check once more."""
+
+    def recover(store, label, path, old_sizes, new_size):
+        if (store / "store.json").exists():
+            assert {item.problem for item in api.verify_store(store)} <= {None}
+            sizes = {item.crawl.label: item.crawl.n_urls for item in api.list_crawls(store)}
+            possible = (old_sizes, old_sizes | {label: new_size})
+            assert sizes in possible
+        else:
+            assert not old_sizes
+        api.add_crawl(store, label, path, replace=True)
+        see_whole(store, old_sizes | {label: new_size})
+
+    return recover
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("label", ["2021-12", "2021-06", "first"])
+def test_a_kill_at_each_step_leaves_the_store_whole(
+    tmp_path, make_list, environment, recover, label, when
+):
+    """A new crawl, a crawl in place of another, and the first crawl of a new store."""
+    path = make_list(range(50), "new.txt")
+    old = make_list(range(20), "old.txt")
+    is_first = label == "first"
+    label = "2021-12" if is_first else label
+    for n in range(1, 60):
+        store = tmp_path / f"store-{n}"
+        if not is_first:
+            api.add_crawl(store, "2021-06", old)
+        result = subprocess.run(
+            [sys.executable, "-c", KILL_ITSELF, str(n), when, str(store), label, str(path)],
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+        if result.returncode == 0:
+            break
+        assert result.returncode == -signal.SIGKILL, result.stderr.decode()
+        recover(store, label, path, {} if is_first else {"2021-06": 20}, 50)
+    assert 8 < n < 59, "the command went through after all of its steps"
+
+
+def test_kills_over_the_whole_duration_leave_the_store_whole(
+    store, make_list, start, tmp_path, recover
+):
+    api.add_crawl(store, "2021-06", make_list(range(1000), "old.txt"))
+    path = make_list(range(N_URLS))
+    words = ("add", "2021-12", path, "--store")
+
+    def run_for(seconds, target):
+        process = start(*words, target)
+        try:
+            process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.communicate()
+        return process.returncode
+
+    run_for(600, tmp_path / "warm")
+    begin = time.monotonic()
+    assert run_for(600, tmp_path / "timed") == 0
+    duration = time.monotonic() - begin
+    codes = []
+    for number in range(N_KILLS):
+        codes.append(run_for(duration * (number + 0.5) / N_KILLS, store))
+        recover(store, "2021-12", path, {"2021-06": 1000}, N_URLS)
+        api.remove_crawl(store, "2021-12")
+    assert codes.count(-signal.SIGKILL) >= 25
