@@ -275,21 +275,20 @@ def _create(path: Path, key_rule: str) -> None:
     """Make a store where there is none; one that is there is left as it is."""
     if path.exists() and not path.is_dir():
         raise StoreError(f"{path} is a file; name a folder for the store")
-    if (path / _STORE_FILE).exists():
-        return
     leftovers = list(path.glob(f"{PARTIAL_PREFIX}*"))
-    own = {_CRAWLS, *(leftover.name for leftover in leftovers)}
-    if path.is_dir() and any(entry.name not in own for entry in path.iterdir()):
-        raise StoreError(f"{path} is a folder of other files; name another for the store")
-    (path / _CRAWLS).mkdir(parents=True, exist_ok=True)
-    document = {"schema": STORE_SCHEMA, "key_rule": key_rule}
-    try:
-        create_file(path / _STORE_FILE, json.dumps(document).encode())
-        for leftover in leftovers:
-            leftover.unlink(missing_ok=True)
-    except OSError:
-        _remove_if_empty(path)
-        raise
+    if not (path / _STORE_FILE).exists():
+        own = {_CRAWLS, *(leftover.name for leftover in leftovers)}
+        if path.is_dir() and any(entry.name not in own for entry in path.iterdir()):
+            raise StoreError(f"{path} is a folder of other files; name another for the store")
+        (path / _CRAWLS).mkdir(parents=True, exist_ok=True)
+        document = {"schema": STORE_SCHEMA, "key_rule": key_rule}
+        try:
+            create_file(path / _STORE_FILE, json.dumps(document).encode())
+        except OSError:
+            _remove_if_empty(path)
+            raise
+    for leftover in leftovers:
+        leftover.unlink(missing_ok=True)
 
 
 def _read_store(path: Path) -> Store:
