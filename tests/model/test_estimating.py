@@ -2,9 +2,14 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from crawlgauge.errors import FitError
 from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.margins import find_margins
+from crawlgauge.model.pairs import pair_data
+from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.provenance import Provenance
 
 BIG = 10**15
@@ -49,11 +54,57 @@ def test_the_first_crawl_is_not_identifiable_but_extrapolated_in_words(growing):
     assert first.note == "extrapolated by the growth model: 50 %"
 
 
-def test_point_estimates_come_without_range_and_without_reason(growing):
+def test_all_estimates_have_intervals_around_them(growing):
     result = estimate_coverage(growing)
-    for estimate in (result.headline.coverage, result.persistence, result.growth_per_year):
-        assert (estimate.low, estimate.high, estimate.basis) == (None, None, "none")
-        assert estimate.reason is None
+    for estimate in (
+        result.headline.coverage,
+        result.persistence,
+        result.half_life_years,
+        result.population,
+        result.growth_per_year,
+        *(crawl.coverage for crawl in result.per_crawl[1:]),
+        *(crawl.population for crawl in result.per_crawl[1:]),
+    ):
+        assert estimate.low <= estimate.value <= estimate.high
+        assert (estimate.level, estimate.basis, estimate.reason) == (0.95, "interval", None)
+
+
+def test_intervals_are_those_of_the_margins(growing):
+    result = estimate_coverage(growing)
+    pairs = pair_data(growing)
+    margins = find_margins(pairs, fit_two_way(pairs))
+    for estimate, margin in (
+        (result.headline.coverage, margins.typical),
+        (result.persistence, margins.persistence),
+        (result.newest.coverage, margins.coverage[-1]),
+        (result.newest.population, margins.population[-1]),
+    ):
+        assert estimate.low == pytest.approx(estimate.value * math.exp(-margin.half_width))
+        assert estimate.high == pytest.approx(estimate.value * math.exp(margin.half_width))
+
+
+def test_only_the_typical_coverage_is_uncertain_where_crawls_differ_but_pairs_fit(growing):
+    result = estimate_coverage(growing)
+    typical, newest = result.headline.coverage, result.newest.coverage
+    assert typical.high / typical.low > 1.5
+    assert newest.high / newest.low < 1.001
+    assert newest.low <= COVERAGE[-1] <= newest.high
+
+
+def test_populations_are_sizes_over_coverages_at_both_ends(growing):
+    for crawl, row in zip(
+        growing.crawls[1:], estimate_coverage(growing).per_crawl[1:], strict=True
+    ):
+        assert row.population.low == pytest.approx(crawl.n_urls / row.coverage.high)
+        assert row.population.high == pytest.approx(crawl.n_urls / row.coverage.low)
+
+
+def test_of_four_crawls_the_second_says_why_it_has_no_interval(make_urn):
+    result = estimate_coverage(make_urn(DAYS[:4], [10**6] * 4, [0.4] * 4, 0.73))
+    assert result.per_crawl[1].coverage.value is not None
+    assert result.per_crawl[1].coverage.low is None
+    assert "fewer than 3 crawls" in result.per_crawl[1].coverage.reason
+    assert result.per_crawl[2].coverage.low is not None
 
 
 def test_three_crawls_say_that_no_interval_is_possible(make_urn):
@@ -143,6 +194,35 @@ def test_a_chain_of_pairs_leaves_coverage_open_but_can_show_growth(make_urn):
     assert result.headline.coverage.value is None
     assert "cannot be told from turnover" in result.headline.coverage.reason
     assert result.per_crawl[3].note == "extrapolated by the growth model: 40 %"
+
+
+@given(data=st.data(), n=st.integers(3, 6))
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+def test_any_table_gives_ordered_intervals_or_reasons(make_table, data, n):
+    """Counts without any order: nothing may fail, and every gap must say why."""
+    days = sorted(data.draw(st.lists(st.integers(0, 3000), min_size=n, max_size=n)))
+    sizes = data.draw(st.lists(st.sampled_from([1, 50, 10**4, 10**9]), min_size=n, max_size=n))
+    overlaps = {
+        (i, j): round(min(sizes[i], sizes[j]) * data.draw(st.sampled_from([0.001, 0.3, 0.9, 1])))
+        for j in range(n)
+        for i in range(j)
+        if data.draw(st.integers(0, 9))
+    }
+    result = estimate_coverage(make_table(days, sizes, overlaps))
+    estimates = [
+        result.headline.coverage,
+        result.persistence,
+        result.half_life_years,
+        result.growth_per_year,
+        *(crawl.coverage for crawl in result.per_crawl),
+        *(crawl.population for crawl in result.per_crawl),
+    ]
+    for estimate in estimates:
+        if estimate.low is not None and estimate.high is not None:
+            assert estimate.low <= estimate.value <= estimate.high < math.inf
+        else:
+            assert estimate.reason
+    assert "nan" not in result.headline.statement + " ".join(result.warnings)
 
 
 def test_one_crawl_is_refused_with_what_more_crawls_would_tell(make_table):

@@ -51,3 +51,14 @@ def test_arrays_cannot_be_written_to(make_table):
     pairs = pair_data(make_table([0, 1], [10, 10], {(0, 1): 5}))
     with pytest.raises(ValueError, match="read-only"):
         pairs.n_shared[0] = 6
+
+
+def test_standard_errors_are_taken_relative_to_the_overlaps(make_table):
+    errors = np.array([[np.nan, 5.0, np.nan], [5.0, np.nan, 2.0], [np.nan, 2.0, np.nan]])
+    overlaps = {(0, 1): 50, (0, 2): 40, (1, 2): 20}
+    pairs = pair_data(make_table([0, 100, 100], [100] * 3, overlaps, se_shared=errors))
+    assert pairs.relative_error == pytest.approx([0.1, 0.0, 0.1, 0.1])
+    assert pairs.log_variance == pytest.approx(
+        [1 / 50 + 0.01, 1 / 40, 1 / 20 + 0.01, 1 / 20 + 0.01]
+    )
+    assert pairs.fit_weights(0.03)[0] == pytest.approx(1 / (0.03 + 1 / 50 + 0.01))

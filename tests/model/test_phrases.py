@@ -20,6 +20,24 @@ def test_percentages_read_naturally_at_every_size(share, text):
 
 
 @pytest.mark.parametrize(
+    ("share", "low", "high", "text"),
+    [
+        (0.462, 0.448, 0.476, "46 % (45–48 %)"),
+        (0.462, 0.46, 0.464, "46.2 % (46.0–46.4 %)"),
+        (0.462, 0.4615, 0.4625, "46.20 % (46.15–46.25 %)"),
+        (0.462, 0.46199, 0.46201, "46.20 % (to within 0.01 %)"),
+        (0.5, 0.5, 0.5, "50.00 % (to within 0.01 %)"),
+        (0.046, 0.0448, 0.0476, "4.6 % (4.5–4.8 %)"),
+        (0.05, 0.01, 0.2, "5 % (1–20 %)"),
+        (0.37, 0.004, 3.5, "37 % (0.4–350 %)"),
+        (0.997, 0.95, 1.003, "99.7 % (95–100.3 %)"),
+    ],
+)
+def test_ranges_have_the_digits_that_their_width_asks_for(share, low, high, text):
+    assert phrases.percent_range(share, low, high) == text
+
+
+@pytest.mark.parametrize(
     ("number", "text"),
     [
         (0, "0"),

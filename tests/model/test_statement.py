@@ -25,6 +25,31 @@ def test_the_usual_sentence_says_number_assumption_turnover_and_population():
     )
 
 
+def with_interval(value, low, high):
+    return Estimate(value=value, low=low, high=high, basis="interval")
+
+
+def test_the_interval_stands_behind_the_number():
+    text = state_headline(**{**GOOD, "coverage": with_interval(0.462, 0.448, 0.476)})
+    assert text.startswith("A typical crawl holds about 46 % (45–48 %) of the URLs that it could")
+
+
+def test_an_interval_that_reaches_above_one_is_told_by_its_lower_end():
+    text = state_headline(**{**GOOD, "coverage": with_interval(0.92, 0.8, 1.06)})
+    assert text.startswith("A typical crawl holds about 92 % (at least 80 %) of the URLs")
+
+
+def test_a_value_above_one_whose_interval_reaches_below_is_a_lower_bound():
+    text = state_headline(**{**GOOD, "coverage": with_interval(1.05, 0.91, 1.2)})
+    assert text.startswith("A typical crawl holds at least 91 % of the URLs that it could have")
+    assert "105 %, is more than there can be" in text
+
+
+def test_an_interval_wholly_above_one_is_impossible():
+    text = state_headline(**{**GOOD, "coverage": with_interval(1.24, 1.1, 1.4)})
+    assert "124 %, which is impossible" in text
+
+
 def test_other_levels_speak_of_contents():
     assert "of the contents that it could have reached" in state_headline(
         **{**GOOD, "level": "content"}
@@ -41,11 +66,12 @@ def test_persistence_above_one_puts_the_number_in_doubt():
     text = state_headline(
         **{
             **GOOD,
+            "coverage": with_interval(0.462, 0.448, 0.476),
             "persistence": Estimate(value=1.09),
             "half_life_years": Estimate.unknown("not finite"),
         }
     )
-    assert text.startswith("A typical crawl seems to hold about 46 %")
+    assert text.startswith("A typical crawl seems to hold about 46 % of the URLs")
     assert "109 % a year" in text
     assert "speaks against the model" in text
 

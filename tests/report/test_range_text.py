@@ -4,16 +4,15 @@ from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, growth_per_year, percent, span
 from crawlgauge.report.range_text import explain_ranges, with_range
 
-TINY = "less than 0.01 %"
-
 
 @pytest.mark.parametrize(
     ("phrase", "value", "low", "high", "text"),
     [
         (percent, 0.462, 0.448, 0.476, "46 % (45–48 %)"),
-        (percent, 0.01, 0.00001, 0.02, "1 % (less than 0.01 % to 2 %)"),
-        (percent, 0.00002, 0.00001, 0.00003, f"{TINY} ({TINY} to {TINY})"),
+        (percent, 0.01, 0.00001, 0.02, "1.0 % (0.0010–2.0 %)"),
+        (percent, 0.00002, 0.00001, 0.00003, "0.0020 % (0.0010–0.0030 %)"),
         (span, 2.21, 2.14, 2.41, "2.2 years (2.1–2.4 years)"),
+        (span, 2.21, 2.205, 2.214, "2.2 years"),
         (span, 1.1, 0.91, 1.3, "1.1 years (11 months to 1.3 years)"),
         (count, 2.17e8, 2.1e8, 2.25e8, "217 million (210–225 million)"),
         (count, 1e9, 9e8, 1.2e9, "1 billion (900 million to 1.2 billion)"),

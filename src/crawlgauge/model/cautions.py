@@ -1,10 +1,12 @@
 """What to be careful about, each in a sentence or two that say what to do."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from crawlgauge.crawl import Crawl
+from crawlgauge.model.margins import Margins
 from crawlgauge.model.pairs import DAYS_PER_YEAR, PairData
 from crawlgauge.model.phrases import count, names, per_year, percent, span, things
 from crawlgauge.model.two_crawls import lower_bound
@@ -16,11 +18,13 @@ __all__ = ["list_cautions"]
 
 _HALF = 0.5
 _LONG_CRAWL = 0.2
+_WIDE = math.log(1.5)
+_LEAST_SHARE = 0.0001
 _SECONDS_PER_YEAR = DAYS_PER_YEAR * 86_400
 
 
 def list_cautions(
-    table: OverlapTable, pairs: PairData, fit: TwoWayFit, zeros: ZeroPairs
+    table: OverlapTable, pairs: PairData, fit: TwoWayFit, zeros: ZeroPairs, margins: Margins
 ) -> tuple[str, ...]:
     """List the warnings that belong to a fit, the gravest first.
 
@@ -34,23 +38,37 @@ def list_cautions(
         The two-way model.
     zeros
         The pairs that share nothing.
+    margins
+        Of the fit.
     """
     return (
-        *_about_impossible_values(table, pairs, fit),
+        *_about_impossible_values(table, pairs, fit, margins),
         *_about_zeros(table, pairs, zeros),
-        *_about_few_crawls(table, pairs, fit),
+        *_about_few_crawls(table, pairs, fit, margins),
         *_about_times(table, pairs, fit),
         *_about_input(table, pairs),
-        *_about_uneven_capture(table, pairs),
+        *_about_uneven_capture(table, pairs, margins),
     )
 
 
-def _about_impossible_values(table: OverlapTable, pairs: PairData, fit: TwoWayFit) -> Iterator[str]:
-    above = [
-        f"{crawl.label} ({percent(float(np.exp(log_coverage)))})"
-        for crawl, log_coverage in zip(table.crawls, fit.log_coverage, strict=True)
-        if log_coverage > 0
-    ]
+def _about_impossible_values(
+    table: OverlapTable, pairs: PairData, fit: TwoWayFit, margins: Margins
+) -> Iterator[str]:
+    above, barely = [], []
+    for crawl, log_coverage, margin in zip(
+        table.crawls, fit.log_coverage.tolist(), margins.coverage, strict=True
+    ):
+        value = f"{crawl.label} ({percent(math.exp(log_coverage))}" if log_coverage > 0 else None
+        if value and margin.half_width is not None and log_coverage < margin.half_width:
+            lower = percent(math.exp(log_coverage - margin.half_width))
+            barely.append(f"{value}, at least {lower})")
+        elif value:
+            above.append(f"{value})")
+    if barely:
+        yield (
+            f"The coverage comes out above 100 % for {names(barely)}. A crawl cannot hold more "
+            "than there is, but the intervals reach below 100 %: only their lower ends count."
+        )
     least = lower_bound(pairs)
     if above and least is not None:
         needed = least ** (1 / float(pairs.lag_years[0]))
@@ -105,7 +123,9 @@ def _about_zeros(table: OverlapTable, pairs: PairData, zeros: ZeroPairs) -> Iter
         )
 
 
-def _about_few_crawls(table: OverlapTable, pairs: PairData, fit: TwoWayFit) -> Iterator[str]:
+def _about_few_crawls(
+    table: OverlapTable, pairs: PairData, fit: TwoWayFit, margins: Margins
+) -> Iterator[str]:
     match table.n_crawls:
         case 2 if fit.has_persistence:
             yield (
@@ -120,18 +140,34 @@ def _about_few_crawls(table: OverlapTable, pairs: PairData, fit: TwoWayFit) -> I
         case 3 if fit.estimated.any():
             yield (
                 "Three crawls determine coverage and persistence without remainder: nothing is "
-                "left to judge the error by. Add a fourth crawl to get intervals."
+                f"left to judge the error by, and {_sampling_alone(margins)}. Add a fourth crawl "
+                "to get intervals."
             )
-        case 4 if fit.n_freedom > 0:
-            yield (
-                "With four crawls the figures are an order of magnitude only. Each further crawl "
-                "narrows them considerably."
-            )
+        case 4 if margins.typical.half_width is not None:
+            yield _about_four_crawls(fit.log_typical, margins.typical.half_width)
         case n if n > 2 and fit.n_freedom <= 0 and fit.estimated.any():  # noqa: PLR2004 - as above
             yield (
-                "So many pairs are missing that nothing is left to judge the error by. Supply the "
-                "missing overlaps to get intervals."
+                "So many pairs are missing that nothing is left to judge the error by, and "
+                f"{_sampling_alone(margins)}. Supply the missing overlaps to get intervals."
             )
+
+
+def _about_four_crawls(log_typical: float, half_width: float) -> str:
+    opening = "With four crawls the intervals rest on two degrees of freedom"
+    advice = "Each further crawl narrows them considerably."
+    if half_width < _WIDE:
+        return f"{opening} and are wide for what the data show. {advice}"
+    low, high = (percent(math.exp(log_typical + side * half_width)) for side in (-1, 1))
+    return (
+        f"{opening} and are very wide: the typical coverage may lie anywhere from {low} to {high}, "
+        f"so that the figures are an order of magnitude only. {advice}"
+    )
+
+
+def _sampling_alone(margins: Margins) -> str:
+    share = margins.sampling_alone or 0.0
+    size = f"±{percent(share)}" if share >= _LEAST_SHARE else f"below {percent(_LEAST_SHARE)}"
+    return f"the sampling error alone is {size} of the coverage"
 
 
 def _about_times(table: OverlapTable, pairs: PairData, fit: TwoWayFit) -> Iterator[str]:
@@ -185,13 +221,14 @@ def _about_input(table: OverlapTable, pairs: PairData) -> Iterator[str]:
         )
 
 
-def _about_uneven_capture(table: OverlapTable, pairs: PairData) -> Iterator[str]:
+def _about_uneven_capture(table: OverlapTable, pairs: PairData, margins: Margins) -> Iterator[str]:
     if pairs.n_pairs:
+        has_intervals = margins.typical.half_width is not None
         yield (
             f"Pairs of crawls cannot show whether some {things(table.level)} are always more "
             "likely to be captured than others. If so, the true coverage is lower and the "
-            "population larger than stated; the capture histories of five or more crawls can "
-            "test it."
+            f"population larger than stated{', intervals included' if has_intervals else ''}; the "
+            "capture histories of five or more crawls can test it."
         )
 
 

@@ -18,9 +18,11 @@ from crawlgauge.model.estimates import (
 )
 from crawlgauge.model.estimator_rows import list_estimators
 from crawlgauge.model.growth import GrowthFit, fit_growth_model, log_growth
+from crawlgauge.model.margins import Margin, Margins, find_margins
 from crawlgauge.model.pairs import PairData, pair_data
-from crawlgauge.model.paper import fit_paper, fit_pooled, half_life
+from crawlgauge.model.paper import fit_paper, fit_pooled
 from crawlgauge.model.phrases import percent
+from crawlgauge.model.ranges import exponential, growth_rate, half_life_years, population
 from crawlgauge.model.residuals import list_residuals
 from crawlgauge.model.statement import state_headline
 from crawlgauge.model.two_crawls import fit_two_crawls, lower_bound
@@ -41,7 +43,7 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
     Parameters
     ----------
     table
-        Two crawls or more; three for point estimates.
+        Two crawls or more; three for point estimates, four for intervals.
     persistence
         Share of the URLs that live on for a year, above 0 and at most 1, where it is known from
         elsewhere. Only for two crawls, from which it cannot be estimated.
@@ -59,16 +61,18 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
     _check_request(table, persistence)
     pairs = pair_data(table)
     fit = _fit(pairs, persistence)
+    margins = find_margins(pairs, fit)
     line = fit_pooled(pairs, "forward")
     growth = None if has_too_many_zeros(pairs) else fit_growth_model(pairs)
-    per_crawl = _per_crawl(table, fit, growth)
+    per_crawl = _per_crawl(table, fit, margins, growth)
     newest = Newest(
         label=per_crawl[-1].label,
         coverage=per_crawl[-1].coverage,
         population=per_crawl[-1].population,
     )
-    coverage = _exponential(fit.log_typical, fit.typical_reason)
-    turnover, half_life_years = _turnover(fit)
+    coverage = exponential(fit.log_typical, margins.typical, fit.typical_reason)
+    turnover = exponential(fit.log_persistence, margins.persistence, fit.persistence_reason)
+    half_life = half_life_years(turnover)
     return Estimates(
         level=table.level,
         crawls=table.crawls,
@@ -78,7 +82,7 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
             statement=state_headline(
                 coverage=coverage,
                 persistence=turnover,
-                half_life_years=half_life_years,
+                half_life_years=half_life,
                 newest=newest,
                 level=table.level,
                 least=lower_bound(pairs),
@@ -87,9 +91,9 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
         ),
         newest=newest,
         persistence=turnover,
-        half_life_years=half_life_years,
+        half_life_years=half_life,
         population=newest.population,
-        growth_per_year=_growth_per_year(pairs, fit),
+        growth_per_year=_growth_per_year(pairs, fit, margins.growth),
         per_crawl=per_crawl,
         paper=fit_paper(pairs, tuple(crawl.label for crawl in table.crawls)),
         estimators=list_estimators(pairs, line, fit, growth),
@@ -104,7 +108,7 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
         checks=(),
         residuals=list_residuals(table, line, fit),
         union=None,
-        warnings=list_cautions(table, pairs, fit, expect_zeros(pairs, fit, line)),
+        warnings=list_cautions(table, pairs, fit, expect_zeros(pairs, fit, line), margins),
         provenance=_provenance(table, persistence),
     )
 
@@ -143,55 +147,42 @@ def _fit(pairs: PairData, persistence: float | None) -> TwoWayFit:
     return fit_two_way(pairs)
 
 
-def _exponential(log_value: float, reason: str | None) -> Estimate:
-    return Estimate(value=None if math.isnan(log_value) else math.exp(log_value), reason=reason)
-
-
-def _turnover(fit: TwoWayFit) -> tuple[Estimate, Estimate]:
-    """Return persistence and half-life."""
-    persistence = _exponential(fit.log_persistence, fit.persistence_reason)
-    years = half_life(fit.log_persistence)
-    if fit.has_persistence and years is None:
-        return persistence, Estimate.unknown("not finite")
-    return persistence, Estimate(value=years, reason=fit.persistence_reason)
-
-
-def _growth_per_year(pairs: PairData, fit: TwoWayFit) -> Estimate:
+def _growth_per_year(pairs: PairData, fit: TwoWayFit, margin: Margin) -> Estimate:
     rate = log_growth(pairs.years, np.log(pairs.n_urls) - fit.log_coverage)
     if rate is not None:
-        return Estimate(value=math.expm1(rate), reason=fit.typical_reason)
+        return growth_rate(rate, margin, fit.typical_reason)
     refused = has_too_many_zeros(pairs) and pairs.n_crawls > _TWO
     return Estimate.unknown(TOO_MANY_ZEROS if refused else _ONE_DATE)
 
 
 def _per_crawl(
-    table: OverlapTable, fit: TwoWayFit, growth: GrowthFit | None
+    table: OverlapTable, fit: TwoWayFit, margins: Margins, growth: GrowthFit | None
 ) -> tuple[CrawlEstimate, ...]:
     return tuple(
-        _crawl_estimate(table, fit, growth, position) for position in range(table.n_crawls)
+        _crawl_estimate(table, fit, margins, growth, position) for position in range(table.n_crawls)
     )
 
 
 def _crawl_estimate(
-    table: OverlapTable, fit: TwoWayFit, growth: GrowthFit | None, position: int
+    table: OverlapTable, fit: TwoWayFit, margins: Margins, growth: GrowthFit | None, position: int
 ) -> CrawlEstimate:
     crawl, reason = table.crawls[position], fit.coverage_reasons[position]
     log_coverage = float(fit.log_coverage[position])
-    coverage = _exponential(log_coverage, reason)
+    coverage = exponential(log_coverage, margins.coverage[position], reason)
     notes = []
     if math.isnan(log_coverage) and growth is not None:
         extrapolated = math.exp(growth.log_coverage[position])
         notes.append(f"extrapolated by the growth model: {percent(extrapolated)}")
-    if log_coverage > 0:
+    if log_coverage > 0 and coverage.low is not None and coverage.low < 1:
+        notes.append(f"above 100 %, so at least {percent(coverage.low)}")
+    elif log_coverage > 0:
         notes.append("above 100 %: the model does not hold")
     if crawl.damaged:
         notes.append("part of the input was damaged and left out")
     return CrawlEstimate(
         label=crawl.label,
         coverage=coverage,
-        population=Estimate(
-            value=None if coverage.value is None else crawl.n_urls / coverage.value, reason=reason
-        ),
+        population=population(crawl.n_urls, log_coverage, margins.population[position], reason),
         note="; ".join(notes),
     )
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.model.least_squares import fit_linear
-from crawlgauge.model.pairs import PairData, freeze_arrays
+from crawlgauge.model.pairs import MAX_LOG, PairData, freeze_arrays
 
-__all__ = ["GrowthFit", "fit_growth_model", "log_growth"]
+__all__ = ["GrowthFit", "fit_growth_model", "growth_coefficients", "log_growth"]
 
 _MIN_DATES = 2
 
@@ -60,6 +60,8 @@ def fit_growth_model(pairs: PairData) -> GrowthFit | None:
         return None
     level, trend, slope = fit.parameters
     log_population = -(level + trend * years)
+    if max(abs(slope), np.abs(log_population).max()) > MAX_LOG:
+        return None
     log_coverage = np.log(pairs.n_urls) - log_population
     return GrowthFit(
         log_population=log_population,
@@ -70,7 +72,7 @@ def fit_growth_model(pairs: PairData) -> GrowthFit | None:
 
 
 def log_growth(years: NDArray[np.float64], log_population: NDArray[np.float64]) -> float | None:
-    """Return the trend of the log population per year, or None without two dates.
+    """Return the trend of the log population per year, or None if the dates give none.
 
     Parameters
     ----------
@@ -85,7 +87,29 @@ def log_growth(years: NDArray[np.float64], log_population: NDArray[np.float64]) 
     0.5
     """
     known = ~np.isnan(log_population)
+    trend = growth_coefficients(years, known)
+    rate = float(trend[known] @ log_population[known])
+    return rate if trend.any() and abs(rate) <= MAX_LOG else None
+
+
+def growth_coefficients(
+    years: NDArray[np.float64], known: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return how much each crawl's log population counts in the trend; all 0 without two dates.
+
+    Parameters
+    ----------
+    years
+        Time of each crawl.
+    known
+        Whether its population is known.
+
+    Examples
+    --------
+    >>> growth_coefficients(np.array([0.0, 1.0, 3.0]), np.array([False, True, True])).tolist()
+    [0.0, -0.5, 0.5]
+    """
     if np.unique(years[known]).size < _MIN_DATES:
-        return None
-    centred = years[known] - years[known].mean()
-    return float(centred @ log_population[known] / (centred @ centred))
+        return np.zeros(years.size)
+    centred = np.where(known, years - years[known].mean(), 0.0)
+    return centred / float(centred @ centred)

@@ -7,9 +7,12 @@ from numpy.typing import NDArray
 
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
-__all__ = ["DAYS_PER_YEAR", "PairData", "freeze_arrays", "pair_data"]
+__all__ = ["DAYS_PER_YEAR", "MAX_LOG", "PairData", "freeze_arrays", "pair_data"]
 
 DAYS_PER_YEAR = 365.25
+
+MAX_LOG = 600.0
+"""Rates per year beyond e^±600, as crawls of one day after the other can give, say nothing."""
 
 
 def freeze_arrays(holder: object, *names: str) -> None:
@@ -37,12 +40,16 @@ class PairData:
         For each row, the crawl whose URLs are looked for and the crawl they are looked for in.
     n_shared
         For each row, the URLs that both hold; never 0.
+    relative_error
+        For each row, the standard error that `n_shared` comes with, over it; 0 for a plain count.
     weight
         For each row, 1, or 1/2 for each of the two directions of a same-date pair.
     zeros
         Start and end of each known pair that shares nothing, one row a pair.
     n_missing
         Pairs whose overlap is not known.
+    sample_rate
+        Share of the keys that `n_counted` and `n_shared` were counted among.
     """
 
     days: NDArray[np.int64]
@@ -51,13 +58,15 @@ class PairData:
     start: NDArray[np.int64]
     end: NDArray[np.int64]
     n_shared: NDArray[np.float64]
+    relative_error: NDArray[np.float64]
     weight: NDArray[np.float64]
     zeros: NDArray[np.int64]
     n_missing: int
+    sample_rate: float
 
     def __post_init__(self) -> None:
         freeze_arrays(self, "days", "n_counted", "n_urls")
-        freeze_arrays(self, "start", "end", "n_shared", "weight", "zeros")
+        freeze_arrays(self, "start", "end", "n_shared", "relative_error", "weight", "zeros")
 
     @property
     def n_crawls(self) -> int:
@@ -94,6 +103,15 @@ class PairData:
         """Logarithm of the share of the end's URLs that the start holds, for each row."""
         return np.log(self.n_shared) - np.log(self.n_counted[self.end])
 
+    @property
+    def log_variance(self) -> NDArray[np.float64]:
+        """Variance of each row's logarithm: by counting, and by the error that it comes with."""
+        return 1 / self.n_shared + self.relative_error**2
+
+    def fit_weights(self, tau_squared: float) -> NDArray[np.float64]:
+        """Return the weight of each row in a fit that leaves a variance beyond counting."""
+        return self.weight / (tau_squared + self.log_variance)
+
     def lags_between(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the years from each start to each end."""
         return (self.days[end] - self.days[start]) / DAYS_PER_YEAR
@@ -109,6 +127,10 @@ def pair_data(table: OverlapTable) -> PairData:
     start, end = np.triu_indices(table.n_crawls, k=1)
     shared = table.n_shared[start, end]
     usable, zero = shared > 0, shared == 0
+    error = np.zeros(shared.size)
+    if table.se_shared is not None:
+        error = np.nan_to_num(table.se_shared[start, end])
+    relative_error = error / np.where(usable, shared, 1)
     same_date = usable & (days[start] == days[end])
     return PairData(
         days=days,
@@ -117,9 +139,11 @@ def pair_data(table: OverlapTable) -> PairData:
         start=np.concatenate([start[usable], end[same_date]]),
         end=np.concatenate([end[usable], start[same_date]]),
         n_shared=np.concatenate([shared[usable], shared[same_date]]).astype(np.float64),
+        relative_error=np.concatenate([relative_error[usable], relative_error[same_date]]),
         weight=np.concatenate(
             [np.where(same_date, 0.5, 1.0)[usable], np.full(same_date.sum(), 0.5)]
         ),
         zeros=np.column_stack([start[zero], end[zero]]),
         n_missing=int(np.sum(shared == MISSING)),
+        sample_rate=table.sample_rate,
     )

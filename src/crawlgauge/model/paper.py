@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.model.estimates import PaperFit, StartFit
 from crawlgauge.model.least_squares import fit_linear
-from crawlgauge.model.pairs import PairData
+from crawlgauge.model.pairs import MAX_LOG, PairData
 
 __all__ = ["PooledLine", "fit_paper", "fit_pooled", "half_life"]
 
@@ -52,7 +52,7 @@ class PooledLine:
 
 
 def fit_pooled(pairs: PairData, direction: Direction) -> PooledLine | None:
-    """Fit one line through all pairs, or return None without two different lags.
+    """Fit one line through all pairs, or return None if the lags do not determine one.
 
     Parameters
     ----------
@@ -128,6 +128,8 @@ def _fit_line(
         return None
     design = np.column_stack([np.ones(lag_years.size), lag_years])
     fit = fit_linear(design, log_containment, weight)
+    if np.abs(fit.parameters).max() > MAX_LOG:
+        return None
     centred = log_containment - np.average(log_containment, weights=weight)
     total = float(weight @ centred**2)
     has_freedom = weight.sum() > _LINE_PARAMETERS and total > 0

@@ -2,7 +2,16 @@
 
 import math
 
-__all__ = ["count", "growth_per_year", "names", "per_year", "percent", "span", "things"]
+__all__ = [
+    "count",
+    "growth_per_year",
+    "names",
+    "per_year",
+    "percent",
+    "percent_range",
+    "span",
+    "things",
+]
 
 _THINGS = {"url": "URLs", "content": "contents", "text": "texts"}
 _UNITS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
@@ -10,6 +19,7 @@ _COUNT_DIGITS = 3
 _MAX_NAMES = 5
 _LEAST_PERCENT = 0.01
 _WHOLE_PERCENT = 10
+_MOST_DECIMALS = 2
 _LEAST_GROWTH = 0.0005
 _LEAST_MONTHS = 1.5
 _WHOLE_YEARS = 10
@@ -31,11 +41,36 @@ def percent(share: float) -> str:
         return "0 %"
     if value < _LEAST_PERCENT:
         return f"less than {_LEAST_PERCENT} %"
-    if value < _WHOLE_PERCENT:
-        decimals = 1 - math.floor(math.log10(value))
-        return f"{_trim(f'{value:.{decimals}f}')} %"
-    near_full = round(value) == 100 and not math.isclose(value, 100)  # noqa: PLR2004 - 100 %
-    return f"{value:.1f} %" if near_full else f"{value:,.0f} %"
+    return f"{_percent_number(value, 0)} %"
+
+
+def percent_range(share: float, low: float, high: float) -> str:
+    """Write a share with its range, with as many digits as the width of the range asks for.
+
+    Parameters
+    ----------
+    share
+        The estimate.
+    low, high
+        Ends of its range.
+
+    Examples
+    --------
+    >>> percent_range(0.462, 0.448, 0.476)
+    '46 % (45–48 %)'
+    >>> percent_range(0.462, 0.4601, 0.4639)
+    '46.2 % (46.0–46.4 %)'
+    >>> percent_range(0.4623, 0.46229, 0.46231)
+    '46.23 % (to within 0.01 %)'
+    """
+    # One digit of the half-width: ends that lie 0.2 to either side are written to the tenth.
+    half_width = max(50 * (high - low), 1e-99)
+    decimals = max(0, -math.floor(math.log10(half_width)))
+    most = max(_MOST_DECIMALS, _percent_decimals(100 * share) + 1)
+    if decimals > most:
+        return f"{_percent_number(100 * share, most)} % (to within {10.0**-most:.{most}f} %)"
+    value, start, end = (_percent_number(100 * number, decimals) for number in (share, low, high))
+    return f"{value} % ({start}–{end} %)"
 
 
 def per_year(share: float) -> str:
@@ -119,6 +154,25 @@ def names(labels: list[str]) -> str:
     if len(labels) > _MAX_NAMES:
         shown.append(f"{len(labels) - _MAX_NAMES} more")
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _percent_number(value: float, decimals: int) -> str:
+    """Write a percentage with at least so many decimals."""
+    own = _percent_decimals(value)
+    if own <= decimals:
+        return f"{value:,.{decimals}f}"
+    text = f"{value:,.{own}f}"
+    return _trim(text) if decimals == 0 and value < _WHOLE_PERCENT else text
+
+
+def _percent_decimals(value: float) -> int:
+    """Return the decimals of a percentage that stands alone."""
+    if value <= 0:
+        return 0
+    if value < _WHOLE_PERCENT:
+        return 1 - math.floor(math.log10(value))
+    near_full = round(value) == 100 and not math.isclose(value, 100)  # noqa: PLR2004 - 100 %
+    return 1 if near_full else 0
 
 
 def _trim(text: str) -> str:

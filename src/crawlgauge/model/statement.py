@@ -1,7 +1,7 @@
 """The answer in one sentence, with the assumption that it rests on."""
 
 from crawlgauge.model.estimates import Estimate, Newest
-from crawlgauge.model.phrases import count, per_year, percent, span, things
+from crawlgauge.model.phrases import count, per_year, percent, percent_range, span, things
 
 __all__ = ["state_headline"]
 
@@ -47,27 +47,44 @@ def state_headline(
             )
         reason = (coverage.reason or "").removeprefix(_PREFIX)
         return f"Coverage cannot be estimated from these overlaps: {reason}."
+    if coverage.value > 1 and coverage.low is not None and coverage.low < 1:
+        return (
+            f"A typical crawl holds at least {percent(coverage.low)} {share}; the estimate itself, "
+            f"{percent(coverage.value)}, is more than there can be, but its interval reaches below "
+            "100 %."
+        )
     if coverage.value > 1:
         return (
             f"The overlaps give a coverage of {percent(coverage.value)}, which is impossible, as a "
             "crawl cannot hold more than there is: these crawls do not behave as the model "
             "assumes, and their coverage remains unknown."
         )
-    held = f"about {percent(coverage.value)} {share}"
+    held = f"about {_with_range(coverage.value, coverage)} {share}"
     if is_given and persistence.value is not None:
         return (
             f"If {percent(persistence.value)} of the {what} live on for a year, as given, the "
             f"newer crawl holds {held}{_append(_reachable(newest))}."
         )
     if persistence.value is not None and half_life_years.value is None:
+        # An interval would lend the number a confidence that it does not have.
         return (
-            f"A typical crawl seems to hold {held}; but the overlaps do not shrink with time "
+            f"A typical crawl seems to hold about {percent(coverage.value)} {share}; but the "
+            "overlaps do not shrink with time "
             f"(persistence {per_year(persistence.value)}), which speaks against the model and "
             "leaves no half-life."
         )
     return (
         f"A typical crawl holds {held}{_append(_decay(half_life_years, what), _reachable(newest))}."
     )
+
+
+def _with_range(value: float, coverage: Estimate) -> str:
+    if coverage.low is None or coverage.high is None:
+        return percent(value)
+    if coverage.high > 1:
+        # A coverage above 100 % is impossible, so that only the lower end says something.
+        return f"{percent(value)} (at least {percent(coverage.low)})"
+    return percent_range(value, coverage.low, coverage.high)
 
 
 def _decay(half_life_years: Estimate, what: str) -> str | None:

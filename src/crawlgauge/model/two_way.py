@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.pairs import PairData, freeze_arrays
+from crawlgauge.model.column_fits import fit_columns
+from crawlgauge.model.pairs import MAX_LOG, PairData, freeze_arrays
 
 __all__ = ["FIRST_CRAWL", "NO_INTERVAL", "TwoWayFit", "fit_two_way", "refused_fit"]
 
@@ -22,11 +23,8 @@ NO_INTERVAL = "0 degrees of freedom: no interval is possible"
 _NO_EARLIER = "not identifiable: no earlier crawl is compared with it"
 _NOTHING_SHARED = "not identifiable: it shares nothing with any earlier crawl"
 _NO_PERSISTENCE = "not identifiable: no crawl is compared with crawls of two different dates"
+_TOO_CLOSE = "not identifiable: the crawls lie too close in time to tell their turnover"
 _NOT_APART = "not identifiable: without a persistence, coverage cannot be told from turnover"
-
-_TAU_AT_START = 0.05
-_TAU_PASSES = 3
-_MIN_TAU_SQUARED = 1e-8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,8 +92,7 @@ class TwoWayFit:
 def fit_two_way(pairs: PairData) -> TwoWayFit:
     """Fit the two-way model by weighted least squares.
 
-    The weights are 1/(τ² + 1/X); τ² is what the residuals vary by beyond counting, found in a
-    few passes. With three crawls the fit is saturated and equals the closed form
+    With three crawls the fit is saturated and equals the closed form
     ``c_2 = X_12·X_23 / (M_2·X_13)``.
 
     Parameters
@@ -103,31 +100,21 @@ def fit_two_way(pairs: PairData) -> TwoWayFit:
     pairs
         The pairs to fit.
     """
-    identified = _identify_persistence(pairs)
-    n_parameters = np.unique(pairs.end).size + identified
-    n_freedom = pairs.n_pairs - n_parameters
-    counting = 1 / pairs.n_shared
-    tau_squared = _TAU_AT_START**2
-    for _ in range(_TAU_PASSES):
-        level, slope = _fit_columns(pairs, pairs.weight / (tau_squared + counting), identified)
-        residuals = pairs.log_forward - level[pairs.end] - slope * pairs.lag_years
-        spread = float(pairs.weight @ residuals**2) / max(n_freedom, 1)
-        noise = float(pairs.weight @ counting) / max(pairs.n_pairs, 1)
-        tau_squared = max(_MIN_TAU_SQUARED, spread - noise)
-    level, slope = _fit_columns(pairs, pairs.weight / (tau_squared + counting), identified)
-    if not identified:
-        level[pairs.end[pairs.lag_years > 0]] = np.nan
+    fits = fit_columns(pairs, np.ones((1, pairs.end.size), dtype=np.bool_))
+    level, slope, n_freedom = fits.level[0], float(fits.slope[0]), int(fits.n_freedom[0])
+    if max(abs(slope), np.nanmax(np.abs(level), initial=0.0)) > MAX_LOG:
+        return refused_fit(pairs.n_crawls, _TOO_CLOSE)
     no_interval = NO_INTERVAL if n_freedom <= 0 else None
     return TwoWayFit(
         log_coverage=level,
-        log_persistence=slope if identified else np.nan,
+        log_persistence=slope,
         coverage_reasons=tuple(
             no_interval if not np.isnan(level[crawl]) else _why_not_identified(pairs, crawl)
             for crawl in range(pairs.n_crawls)
         ),
-        persistence_reason=no_interval if identified else _NO_PERSISTENCE,
+        persistence_reason=_NO_PERSISTENCE if np.isnan(slope) else no_interval,
         n_freedom=n_freedom,
-        tau_squared=tau_squared,
+        tau_squared=float(fits.tau_squared[0]),
     )
 
 
@@ -149,37 +136,6 @@ def refused_fit(n_crawls: int, reason: str) -> TwoWayFit:
         n_freedom=0,
         tau_squared=np.nan,
     )
-
-
-def _identify_persistence(pairs: PairData) -> bool:
-    """Tell whether some crawl is compared with crawls of two different dates."""
-    lags = pairs.lag_years
-    shortest = np.full(pairs.n_crawls, np.inf)
-    longest = np.full(pairs.n_crawls, -np.inf)
-    np.minimum.at(shortest, pairs.end, lags)
-    np.maximum.at(longest, pairs.end, lags)
-    return bool(np.any(longest > shortest))
-
-
-def _fit_columns(
-    pairs: PairData, weight: NDArray[np.float64], identified: bool
-) -> tuple[NDArray[np.float64], float]:
-    """Return the level of each crawl and the slope; NaN for crawls that end no row.
-
-    The normal equations separate: the slope is the one within the columns, and each level is
-    its column's mean taken back to lag zero.
-    """
-    n = pairs.n_crawls
-    end, lags, logs = pairs.end, pairs.lag_years, pairs.log_forward
-    with np.errstate(invalid="ignore"):
-        total = np.bincount(end, weight, minlength=n)
-        mean_lag = np.bincount(end, weight * lags, minlength=n) / total
-        mean_log = np.bincount(end, weight * logs, minlength=n) / total
-    slope = 0.0
-    if identified:
-        lag_within, log_within = lags - mean_lag[end], logs - mean_log[end]
-        slope = float((weight * lag_within) @ log_within / ((weight * lag_within) @ lag_within))
-    return mean_log - slope * mean_lag, slope
 
 
 def _why_not_identified(pairs: PairData, crawl: int) -> str:

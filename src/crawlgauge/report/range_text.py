@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.phrases import names, percent
+from crawlgauge.model.phrases import names, percent, percent_range
 
 __all__ = ["UNKNOWN", "explain_ranges", "with_range"]
 
@@ -30,6 +30,8 @@ def with_range(estimate: Estimate, phrase: Callable[[float], str]) -> str:
     --------
     >>> with_range(Estimate(value=0.462, low=0.448, high=0.476, basis="interval"), percent)
     '46 % (45–48 %)'
+    >>> with_range(Estimate(value=0.462, low=0.4601, high=0.4639, basis="interval"), percent)
+    '46.2 % (46.0–46.4 %)'
     >>> with_range(Estimate(value=0.462), percent)
     '46 %'
     >>> with_range(Estimate.unknown("not identifiable: first crawl"), percent)
@@ -37,9 +39,16 @@ def with_range(estimate: Estimate, phrase: Callable[[float], str]) -> str:
     """
     if estimate.value is None:
         return UNKNOWN
-    if estimate.low is None or estimate.high is None:
-        return phrase(estimate.value)
-    return f"{phrase(estimate.value)} ({_join_ends(phrase(estimate.low), phrase(estimate.high))})"
+    value, low, high = estimate.value, estimate.low, estimate.high
+    if low is None:
+        return phrase(value)
+    if high is None:
+        return f"{phrase(value)} (at least {phrase(low)})"
+    if phrase is percent:
+        return percent_range(value, low, high)
+    if phrase(low) == phrase(high):
+        return phrase(value)
+    return f"{phrase(value)} ({_join_ends(phrase(low), phrase(high))})"
 
 
 def explain_ranges(numbers: Iterable[tuple[str, Estimate]]) -> list[str]:

@@ -1,0 +1,71 @@
+import math
+
+import pytest
+
+from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.margins import Margin
+from crawlgauge.model.ranges import exponential, growth_rate, half_life_years, population
+
+
+def interval(value, low, high):
+    return Estimate(value=value, low=low, high=high, basis="interval")
+
+
+def test_an_exponential_has_an_interval_of_equal_ratios():
+    found = exponential(math.log(0.4), Margin(half_width=math.log(2)), None)
+    assert (found.value, found.low, found.high) == pytest.approx((0.4, 0.2, 0.8))
+    assert (found.level, found.basis, found.reason) == (0.95, "interval", None)
+
+
+@pytest.mark.parametrize(
+    ("margin", "reason", "expected"),
+    [(Margin(reason="few"), None, "few"), (Margin(), "fit", "fit"), (Margin(), None, None)],
+)
+def test_without_a_margin_the_reason_is_kept(margin, reason, expected):
+    found = exponential(0.0, margin, reason)
+    assert found == Estimate(value=1.0, reason=expected)
+
+
+def test_an_unknown_value_has_no_interval_whatever_the_margin():
+    found = exponential(math.nan, Margin(half_width=1.0), "not identifiable")
+    assert found == Estimate.unknown("not identifiable")
+
+
+def test_growth_is_the_exponential_minus_one():
+    found = growth_rate(math.log(1.1), Margin(half_width=math.log(1.1)), None)
+    assert (found.value, found.low, found.high) == pytest.approx((0.1, 0.0, 0.21))
+
+
+def test_a_population_is_the_size_over_the_coverage_with_the_ends_reversed():
+    margin = Margin(half_width=math.log(1.25))
+    coverage = exponential(math.log(0.5), margin, None)
+    found = population(1000, math.log(0.5), margin, None)
+    assert found.value == pytest.approx(1000 / coverage.value)
+    assert found.low == pytest.approx(1000 / coverage.high)
+    assert found.high == pytest.approx(1000 / coverage.low)
+
+
+def test_a_half_life_is_that_of_the_persistence_at_each_end():
+    found = half_life_years(interval(0.73, 0.5, 0.9))
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (math.log(0.5) / math.log(0.73), 1.0, math.log(0.5) / math.log(0.9))
+    )
+    assert (found.level, found.basis, found.reason) == (0.95, "interval", None)
+
+
+@pytest.mark.parametrize("high", [1.0, 1.3])
+def test_a_persistence_that_may_be_one_leaves_the_half_life_without_upper_end(high):
+    found = half_life_years(interval(0.8, 0.5, high))
+    assert found.low == pytest.approx(1.0)
+    assert found.high is None
+    assert "not finite" in found.reason
+
+
+def test_a_persistence_of_one_or_more_has_no_half_life():
+    assert half_life_years(interval(1.1, 0.9, 1.3)) == Estimate.unknown("not finite")
+
+
+def test_a_persistence_without_interval_gives_a_half_life_without():
+    found = half_life_years(Estimate(value=0.5, reason="why"))
+    assert (found.value, found.low, found.basis, found.reason) == (1.0, None, "none", "why")
+    assert half_life_years(Estimate.unknown("why")) == Estimate.unknown("why")
