@@ -1,15 +1,31 @@
 """From a batch of URLs to their 64-bit keys."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from crawlgauge.keys.given import hash_given
 from crawlgauge.keys.raw import hash_raw
-from crawlgauge.keys.rules import RAW, KeyRule
+from crawlgauge.keys.rules import GIVEN, RAW, SCHEME_FREE, SURT, KeyRule
+from crawlgauge.keys.scheme_free import hash_scheme_free
+from crawlgauge.keys.surt import canonical_surt
+from crawlgauge.keys.surt_kernel import hash_surt
 
 __all__ = ["KERNELS", "compute_keys"]
 
-KERNELS = {RAW: hash_raw}
+_Bytes = NDArray[np.uint8]
+_Offsets = NDArray[np.int32]
+_Keys = NDArray[np.uint64]
+
+KERNELS: dict[KeyRule, Callable[[_Bytes, _Offsets, _Keys], NDArray[np.int64] | None]] = {
+    RAW: hash_raw,
+    SCHEME_FREE: hash_scheme_free,
+    SURT: hash_surt,
+    GIVEN: hash_given,
+}
+"""Each fills the keys; what it returns are the URLs that it leaves to the rule's reference."""
 
 
 def compute_keys(urls: pa.Array, rule: KeyRule) -> NDArray[np.uint64]:
@@ -25,19 +41,30 @@ def compute_keys(urls: pa.Array, rule: KeyRule) -> NDArray[np.uint64]:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from crawlgauge.keys.rules import RAW
-    >>> keys = compute_keys(pa.array([b"http://a.org/", b"http://a.org/#top"]), RAW)
+    >>> from crawlgauge.keys.rules import SURT
+    >>> keys = compute_keys(pa.array([b"http://a.org/", b"https://www.a.org/#top"]), SURT)
     >>> bool(keys[0] == keys[1])
     True
     """
     keys = np.empty(len(urls), dtype=np.uint64)
     if len(urls) == 0:
         return keys
+    data, offsets = _buffers(urls)
+    deferred = KERNELS[rule](data, offsets, keys)
+    if deferred is not None and deferred.size:
+        forms = [canonical_surt(urls[int(number)].as_py()) for number in deferred]
+        keys[deferred] = compute_keys(pa.array(forms, pa.binary()), GIVEN)
+    return keys
+
+
+def _buffers(urls: pa.Array) -> tuple[_Bytes, _Offsets]:
+    """Return all bytes of an array's buffer, and where each URL begins and the last ends."""
     _, offset_buffer, data_buffer = urls.buffers()
     offsets = np.frombuffer(offset_buffer, dtype=np.int32)[
         urls.offset : urls.offset + len(urls) + 1
     ]
     # An array of empty strings only has no data buffer at all.
     data = np.frombuffer(data_buffer or b"\0", dtype=np.uint8)
-    KERNELS[rule](data, offsets, keys)
-    return keys
+    # Whether Arrow lets one write differs from batch to batch, and numba compiles for each.
+    data.flags.writeable = offsets.flags.writeable = False
+    return data, offsets

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from crawlgauge.errors import StoreError
 
-__all__ = ["RAW", "RULES", "KeyRule", "find_rule"]
+__all__ = ["GIVEN", "RAW", "RULES", "SCHEME_FREE", "SURT", "KeyRule", "find_rule"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,27 @@ RAW = KeyRule(
     summary="the URL as it is, without surrounding space and without its fragment",
 )
 
-RULES = {rule.name: rule for rule in (RAW,)}
+SCHEME_FREE = KeyRule(
+    name="scheme-free",
+    version=1,
+    summary="the URL without its fragment, http or https and default port, its host in lower case",
+)
+
+SURT = KeyRule(
+    name="surt",
+    version=1,
+    summary="the sort key of web archives: host reversed, lower case, query sorted, without "
+    "scheme, www, default port, session ids and fragment",
+)
+
+GIVEN = KeyRule(
+    name="given",
+    version=1,
+    summary="the key that the index file holds, as it is",
+)
+
+RULES = {rule.name: rule for rule in (RAW, SCHEME_FREE, SURT)}
+"""What users can choose for URLs; `GIVEN` is for keys that a file already holds."""
 
 
 def find_rule(name: str) -> KeyRule:
