@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from crawlgauge.api import Fit as Fit
     from crawlgauge.api import add_crawl as add_crawl
     from crawlgauge.api import add_crawls as add_crawls
+    from crawlgauge.api import choose_window as choose_window
     from crawlgauge.api import count_overlaps as count_overlaps
     from crawlgauge.api import estimate as estimate
     from crawlgauge.api import list_crawls as list_crawls
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from crawlgauge.api import read_histories as read_histories
     from crawlgauge.api import read_overlaps as read_overlaps
     from crawlgauge.api import remove_crawl as remove_crawl
+    from crawlgauge.api import simulate_table as simulate_table
     from crawlgauge.api import simulate_urn as simulate_urn
+    from crawlgauge.api import simulate_web as simulate_web
     from crawlgauge.api import verify_store as verify_store
     from crawlgauge.api import write_overlaps as write_overlaps
     from crawlgauge.api import write_simulation as write_simulation
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from crawlgauge.errors import DamagedInput as DamagedInput
     from crawlgauge.errors import FitError as FitError
     from crawlgauge.errors import OverlapError as OverlapError
+    from crawlgauge.errors import SimulationError as SimulationError
     from crawlgauge.errors import SourceError as SourceError
     from crawlgauge.errors import StoreBusy as StoreBusy
     from crawlgauge.errors import StoreError as StoreError
@@ -42,6 +46,7 @@ _HOMES = {
         "Fit",
         "add_crawl",
         "add_crawls",
+        "choose_window",
         "count_overlaps",
         "estimate",
         "list_crawls",
@@ -49,7 +54,9 @@ _HOMES = {
         "read_histories",
         "read_overlaps",
         "remove_crawl",
+        "simulate_table",
         "simulate_urn",
+        "simulate_web",
         "verify_store",
         "write_overlaps",
         "write_simulation",
@@ -60,6 +67,7 @@ _HOMES = {
         "DamagedInput",
         "FitError",
         "OverlapError",
+        "SimulationError",
         "SourceError",
         "StoreBusy",
         "StoreError",

@@ -7,11 +7,11 @@ from pathlib import Path
 from crawlgauge import api
 from crawlgauge.errors import SourceError
 from crawlgauge.simulate.archive import SimulatedArchive
-from crawlgauge.simulate.url_lists import TRUTH_FILE
 
 __all__ = ["Demonstration", "run_demo"]
 
 _LISTS = "lists"
+_MARK = ".crawlgauge-demo"
 _STORE = "store"
 
 
@@ -54,10 +54,10 @@ def run_demo(
     SourceError
         If the folder holds other files.
     """
-    folder = Path(folder).expanduser()
+    folder = Path(folder)
     lists, store = folder / _LISTS, folder / _STORE
     _make_room(folder, lists, store)
-    archive = api.simulate_urn(seed=seed)
+    archive = api.simulate_urn("gaw", seed=seed)
     paths = api.write_simulation(archive, lists)
     for number, (crawl, path) in enumerate(zip(archive.crawls, paths, strict=True), start=1):
         api.add_crawl(store, crawl.label, path, date=crawl.date)
@@ -70,10 +70,12 @@ def run_demo(
 def _make_room(folder: Path, lists: Path, store: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()) and not (lists / TRUTH_FILE).exists():
+        if any(folder.iterdir()) and not (folder / _MARK).exists():
             raise SourceError(
                 f"the folder {folder} holds files that are not of a demo; name another folder"
             )
+        # Before all else, so that a demo that is interrupted can be run again.
+        (folder / _MARK).touch()
         for part in (store, lists):
             if part.exists():
                 shutil.rmtree(part)

@@ -9,7 +9,8 @@
     ├── StoreError          a store that cannot be opened, read or written
     │   └── StoreBusy       another process is writing the same crawl
     ├── OverlapError        an overlap table that contradicts itself
-    └── FitError            data from which nothing can be estimated
+    ├── FitError            data from which nothing can be estimated
+    └── SimulationError     settings that no archive can have
 
 Each message says what is wrong, where, and what to try. Anything else that is raised is a bug.
 """
@@ -20,6 +21,7 @@ __all__ = [
     "DamagedInput",
     "FitError",
     "OverlapError",
+    "SimulationError",
     "SourceError",
     "StoreBusy",
     "StoreError",
@@ -69,3 +71,7 @@ class OverlapError(CrawlgaugeError):
 
 class FitError(CrawlgaugeError):
     """Nothing can be estimated from this data."""
+
+
+class SimulationError(CrawlgaugeError, ValueError):
+    """No archive can be simulated with these settings, or not in this form."""

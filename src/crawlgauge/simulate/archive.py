@@ -1,17 +1,25 @@
-"""A simulated archive: crawls as sets of numbered URLs, and the truth behind them."""
+"""What a simulation gives: crawls as sets of numbered URLs or a table, and the truth behind."""
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Setting
 
-__all__ = ["TRUTH_SCHEMA", "CrawlTruth", "SimulatedArchive", "SimulatedCrawl", "Truth"]
+__all__ = [
+    "TRUTH_SCHEMA",
+    "CrawlTruth",
+    "SimulatedArchive",
+    "SimulatedCrawl",
+    "SimulatedTable",
+    "Truth",
+]
 
 TRUTH_SCHEMA = "crawlgauge.truth/1"
 
@@ -30,6 +38,8 @@ class CrawlTruth:
         URLs that it could have reached.
     coverage
         Share of them that it holds.
+    details
+        Further numbers that are true of it, by name.
     """
 
     label: str
@@ -37,6 +47,7 @@ class CrawlTruth:
     n_urls: int
     population: int
     coverage: float
+    details: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +103,7 @@ class Truth:
                     "n_urls": crawl.n_urls,
                     "population": crawl.population,
                     "coverage": crawl.coverage,
+                    **crawl.details,
                 }
                 for crawl in self.crawls
             ],
@@ -101,7 +113,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SimulatedCrawl:
-    """One simulated crawl: the numbers of the URLs that it holds, distinct."""
+    """One simulated crawl: the numbers of the URLs that it holds, distinct and not negative."""
 
     label: str
     date: dt.date
@@ -130,3 +142,16 @@ class SimulatedArchive:
     crawls: tuple[SimulatedCrawl, ...]
     truth: Truth
     name_urls: Callable[[NDArray[np.int64]], list[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SimulatedTable(OverlapTable):
+    """An overlap table that was simulated, with the truth behind it.
+
+    Parameters
+    ----------
+    truth
+        What is true of its crawls; the other parts are those of every `OverlapTable`.
+    """
+
+    truth: Truth

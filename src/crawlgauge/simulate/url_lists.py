@@ -1,39 +1,25 @@
-"""Write a simulated archive as a real one would have it: a compressed list of URLs per crawl."""
+"""Simulated crawls as plain lists of URLs."""
 
-import gzip
-import json
-from pathlib import Path
+from collections.abc import Iterator
 
 from crawlgauge.simulate.archive import SimulatedArchive
 
-__all__ = ["TRUTH_FILE", "write_url_lists"]
+__all__ = ["to_url_list"]
 
-TRUTH_FILE = "truth.json"
+_URLS_PER_BLOCK = 1 << 14
 
 
-def write_url_lists(archive: SimulatedArchive, folder: Path) -> tuple[Path, ...]:
-    """Write a gzip URL list for each crawl and the truth beside them.
+def to_url_list(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
+    """Yield the URLs of a crawl, in blocks of lines.
 
     Parameters
     ----------
     archive
-        What to write.
-    folder
-        Where; made if it is missing.
-
-    Returns
-    -------
-    tuple
-        The lists, one for each crawl.
+        Whose crawl to write.
+    number
+        Of the crawl, counted from 0.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for crawl in archive.crawls:
-        text = "\n".join([*archive.name_urls(crawl.url_numbers), ""])
-        path = folder / f"{crawl.label}.txt.gz"
-        # A fixed time keeps the files of one seed equal to the byte.
-        path.write_bytes(gzip.compress(text.encode(), compresslevel=1, mtime=0))
-        paths.append(path)
-    truth = json.dumps(archive.truth.to_dict(), indent=1)
-    (folder / TRUTH_FILE).write_text(truth, encoding="utf-8")
-    return tuple(paths)
+    numbers = archive.crawls[number].url_numbers
+    for start in range(0, numbers.size, _URLS_PER_BLOCK):
+        urls = archive.name_urls(numbers[start : start + _URLS_PER_BLOCK])
+        yield "\n".join([*urls, ""]).encode()

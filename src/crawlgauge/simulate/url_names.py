@@ -5,12 +5,18 @@ from numpy.typing import NDArray
 
 __all__ = ["name_university_urls"]
 
-_N_HOSTS = 150
 _SECTIONS = ("about", "teaching", "research", "library", "people", "news", "events")
 
 
-def name_university_urls(numbers: NDArray[np.int64]) -> list[str]:
-    """Return a URL for each number, spread over 150 hosts; distinct numbers give distinct URLs.
+def name_university_urls(numbers: NDArray[np.int64], *, n_hosts: int = 150) -> list[str]:
+    """Return a URL for each number; distinct numbers give distinct URLs.
+
+    Parameters
+    ----------
+    numbers
+        Of the URLs.
+    n_hosts
+        Hosts that the URLs are spread over, number by number.
 
     Examples
     --------
@@ -18,7 +24,7 @@ def name_university_urls(numbers: NDArray[np.int64]) -> list[str]:
     ['https://www.university-34.example/research/4d2.html']
     """
     return [
-        f"https://www.university-{number % _N_HOSTS}.example/"
+        f"https://www.university-{number % n_hosts}.example/"
         f"{_SECTIONS[number % len(_SECTIONS)]}/{number:x}.html"
         for number in numbers.tolist()
     ]

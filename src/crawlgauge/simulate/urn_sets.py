@@ -1,0 +1,247 @@
+"""The urn as sets: URLs are born, die and are captured one by one, with whole columns at once."""
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge.errors import SimulationError
+from crawlgauge.simulate.archive import SimulatedArchive, SimulatedCrawl
+from crawlgauge.simulate.choosing import choose_among
+from crawlgauge.simulate.url_names import name_university_urls
+from crawlgauge.simulate.urn_plan import (
+    Stratum,
+    UrnPlan,
+    find_capture_scale,
+    make_plan,
+    make_random,
+    make_truth,
+)
+from crawlgauge.simulate.urn_settings import UrnSettings
+
+__all__ = ["draw_sets"]
+
+_NEVER = -(1 << 14)
+
+
+def draw_sets(settings: UrnSettings, *, seed: int = 1) -> SimulatedArchive:
+    """Draw an archive, URL by URL.
+
+    Between crawls each URL dies with the probability of its class, and new ones take the places
+    of the dead. Where capture is even, a crawl draws its size exactly, at random and without
+    replacement; where it is uneven, each URL is captured by itself with a probability in
+    proportion to its weight, at most 1, and the size varies by chance.
+
+    Parameters
+    ----------
+    settings
+        What to simulate.
+    seed
+        Equal seeds give equal archives.
+
+    Raises
+    ------
+    SimulationError
+        If the settings contradict each other or ask for noise that sets cannot have.
+
+    Examples
+    --------
+    >>> archive = draw_sets(UrnSettings(population=1000), seed=7)
+    >>> [(crawl.label, crawl.url_numbers.size) for crawl in archive.crawls[:3]]
+    [('2013-12', 460), ('2014-06', 460), ('2014-12', 460)]
+    """
+    if settings.table_noise is not None:
+        raise SimulationError(
+            f"the scenario {settings.scenario} has noise of the overlaps themselves, which no sets "
+            "of URLs can have; simulate it as a table"
+        )
+    plan = make_plan(settings, seed)
+    rng = make_random(seed, "sets")
+    population = _Population(plan, rng)
+    crawls = []
+    for number, (label, date) in enumerate(zip(plan.labels, plan.dates, strict=True)):
+        if number:
+            population.turn_over(number)
+        captured = population.capture(number)
+        crawls.append(SimulatedCrawl(label=label, date=date, url_numbers=captured))
+    n_hosts = settings.n_hosts if settings.host_noise is None else settings.host_noise.n_hosts
+    return SimulatedArchive(
+        crawls=tuple(crawls),
+        truth=make_truth(
+            plan, np.array([crawl.url_numbers.size for crawl in crawls]), plan.populations
+        ),
+        name_urls=functools.partial(name_university_urls, n_hosts=n_hosts),
+    )
+
+
+class _Urn:
+    """The living URLs of one stratum, with what must be known of each."""
+
+    def __init__(self, stratum: Stratum, settings: UrnSettings) -> None:
+        self.stratum = stratum
+        self._cv = settings.capture_cv
+        self.numbers = np.empty(0, dtype=np.int64)
+        self.weights = np.empty(0, dtype=np.float32) if self._cv > 0 else None
+        self.last_seen = np.empty(0, dtype=np.int16) if settings.has_memory else None
+
+    def turn_over(
+        self, rng: np.random.Generator, *, survival: float, n_wanted: int, n_born: int
+    ) -> int:
+        """Let URLs die and be born, and return how many were born ever."""
+        n = self.numbers.size
+        n_dead = max(int(rng.binomial(n, 1 - survival)), n - n_wanted)
+        dead = np.flatnonzero(choose_among(rng, n, n_dead))
+        n_new = n_wanted - (n - n_dead)
+        # Newborn URLs take the places of dead ones; the columns are rebuilt only where they grow
+        # or shrink.
+        n_replaced = min(n_new, n_dead)
+        places = dead[:n_replaced]
+        self.numbers[places] = np.arange(n_born, n_born + n_replaced)
+        if self.weights is not None:
+            self.weights[places] = self._draw_weights(rng, n_replaced)
+        if self.last_seen is not None:
+            self.last_seen[places] = _NEVER
+        if n_dead > n_replaced:
+            self._drop(dead[n_replaced:])
+        elif n_new > n_replaced:
+            self._append(rng, np.arange(n_born + n_replaced, n_born + n_new))
+        return n_born + n_new
+
+    def _draw_weights(self, rng: np.random.Generator, n: int) -> NDArray[np.float32]:
+        shape = 1 / self._cv**2
+        return rng.standard_gamma(shape, n, dtype=np.float32) / np.float32(shape)
+
+    def _drop(self, places: NDArray[np.int64]) -> None:
+        self.numbers = np.delete(self.numbers, places)
+        if self.weights is not None:
+            self.weights = np.delete(self.weights, places)
+        if self.last_seen is not None:
+            self.last_seen = np.delete(self.last_seen, places)
+
+    def _append(self, rng: np.random.Generator, numbers: NDArray[np.int64]) -> None:
+        self.numbers = np.concatenate([self.numbers, numbers])
+        if self.weights is not None:
+            self.weights = np.concatenate([self.weights, self._draw_weights(rng, numbers.size)])
+        if self.last_seen is not None:
+            unseen = np.full(numbers.size, _NEVER, dtype=np.int16)
+            self.last_seen = np.concatenate([self.last_seen, unseen])
+
+
+class _Population:
+    """All strata, and the ways in which crawls draw from them."""
+
+    def __init__(self, plan: UrnPlan, rng: np.random.Generator) -> None:
+        self._plan = plan
+        self._rng = rng
+        self._urns = [_Urn(stratum, plan.settings) for stratum in plan.strata]
+        self._n_born = 0
+        self._renew(0, np.ones(len(self._urns)))
+
+    def turn_over(self, crawl: int) -> None:
+        self._renew(crawl, self._plan.survival(crawl))
+
+    def capture(self, crawl: int) -> NDArray[np.int64]:
+        """Return the numbers of the URLs that a crawl captures."""
+        urns = [urn for urn in self._urns if urn.stratum.in_scope[crawl]]
+        settings = self._plan.settings
+        if settings.has_memory:
+            chosen = self._choose_with_memory(crawl, urns)
+        elif settings.is_even:
+            chosen = self._choose_evenly(crawl, urns)
+        else:
+            chosen = self._choose_by_weight(crawl, urns)
+        numbers = [urn.numbers[part] for urn, part in zip(urns, chosen, strict=True)]
+        return numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
+
+    def _renew(self, crawl: int, survival: NDArray[np.float64]) -> None:
+        for urn, share in zip(self._urns, survival, strict=True):
+            n_wanted = int(urn.stratum.populations[crawl])
+            self._n_born = urn.turn_over(
+                self._rng, survival=float(share), n_wanted=n_wanted, n_born=self._n_born
+            )
+
+    def _choose_evenly(self, crawl: int, urns: Sequence[_Urn]) -> list[NDArray[np.bool_]]:
+        sizes = [urn.numbers.size for urn in urns]
+        parts = self._rng.multivariate_hypergeometric(
+            sizes, int(self._plan.sizes[crawl]), method="marginals"
+        )
+        return [
+            choose_among(self._rng, size, int(part))
+            for size, part in zip(sizes, parts, strict=True)
+        ]
+
+    def _choose_by_weight(self, crawl: int, urns: Sequence[_Urn]) -> list[NDArray[np.bool_]]:
+        scale = self._plan.capture_scale(crawl)
+        chosen = []
+        for urn in urns:
+            n = urn.numbers.size
+            if urn.weights is None and self._plan.host_weights is None:
+                share = min(1.0, scale * urn.stratum.weight)
+                chosen.append(choose_among(self._rng, n, int(self._rng.binomial(n, share))))
+            else:
+                drawn = self._rng.random(n, dtype=np.float32)
+                chosen.append(drawn < scale * self._weights_of(urn, crawl))
+        return chosen
+
+    def _weights_of(self, urn: _Urn, crawl: int) -> NDArray[np.float32]:
+        weights = np.full(urn.numbers.size, urn.stratum.weight, dtype=np.float32)
+        if urn.weights is not None:
+            weights *= urn.weights
+        if self._plan.host_weights is not None:
+            of_hosts = self._plan.host_weights[crawl].astype(np.float32)
+            weights *= of_hosts[urn.numbers % of_hosts.size]
+        return weights
+
+    def _choose_with_memory(self, crawl: int, urns: Sequence[_Urn]) -> list[NDArray[np.bool_]]:
+        columns = [urn.last_seen for urn in urns if urn.last_seen is not None]
+        last_seen = np.concatenate(columns)
+        weights = (
+            None
+            if self._plan.settings.is_even
+            else np.concatenate([self._weights_of(urn, crawl) for urn in urns])
+        )
+        chosen = _capture_with_memory(
+            self._rng,
+            self._plan.settings,
+            n_wanted=int(self._plan.sizes[crawl]),
+            age=crawl - last_seen,
+            weights=weights,
+        )
+        parts = np.split(chosen, np.cumsum([column.size for column in columns])[:-1])
+        for column, part in zip(columns, parts, strict=True):
+            column[part] = crawl
+        return parts
+
+
+def _capture_with_memory(
+    rng: np.random.Generator,
+    settings: UrnSettings,
+    *,
+    n_wanted: int,
+    age: NDArray[np.int16],
+    weights: NDArray[np.float32] | None,
+) -> NDArray[np.bool_]:
+    """Choose URLs by when they were captured last: `age` crawls ago."""
+    chosen = np.zeros(age.size, dtype=np.bool_)
+    avoided = np.zeros(age.size, dtype=np.bool_)
+    if settings.avoidance is not None:
+        avoided = age <= settings.avoidance.n_crawls
+        if settings.avoidance.probability < 1:
+            avoided &= rng.random(age.size, dtype=np.float32) < settings.avoidance.probability
+    elif (seeds := np.flatnonzero(age == 1)).size:
+        n_seeds = min(round(settings.reseeded_share * n_wanted), seeds.size)
+        chosen[seeds[choose_among(rng, seeds.size, n_seeds)]] = True
+        n_wanted -= n_seeds
+    pool = np.flatnonzero(~(avoided | chosen))
+    if pool.size <= n_wanted:
+        chosen[pool] = True
+        left_over = np.flatnonzero(avoided)
+        chosen[left_over[choose_among(rng, left_over.size, n_wanted - pool.size)]] = True
+    elif weights is None:
+        chosen[pool[choose_among(rng, pool.size, n_wanted)]] = True
+    else:
+        of_pool = weights[pool].astype(np.float64)
+        scale = find_capture_scale(of_pool, np.ones(pool.size), n_wanted)
+        chosen[pool[rng.random(pool.size) < scale * of_pool]] = True
+    return chosen

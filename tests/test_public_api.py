@@ -1,0 +1,63 @@
+"""The names that users import: all there, documented, and known to type checkers."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+import crawlgauge
+from crawlgauge import api, errors
+from crawlgauge.overlaps.table import OverlapTable
+
+NAMES = sorted(set(crawlgauge.__all__) - {"__version__"})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_name_exists_and_is_documented(name):
+    found = getattr(crawlgauge, name)
+    assert inspect.getdoc(found)
+    if inspect.isfunction(found):
+        assert all(
+            parameter.annotation is not inspect.Parameter.empty
+            for parameter in inspect.signature(found).parameters.values()
+        )
+
+
+def test_the_names_are_those_of_the_api_the_errors_and_the_table():
+    assert set(NAMES) == {*api.__all__, *errors.__all__, "OverlapTable"}
+    for home in (api, errors):
+        for name in home.__all__:
+            assert getattr(crawlgauge, name) is getattr(home, name)
+    assert crawlgauge.OverlapTable is OverlapTable
+
+
+def test_type_checkers_see_the_same_names_from_the_same_homes():
+    tree = ast.parse(Path(crawlgauge.__file__).read_text(encoding="utf-8"))
+    (block,) = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    seen = {}
+    for node in block.body:
+        assert isinstance(node, ast.ImportFrom)
+        (alias,) = node.names
+        assert alias.name == alias.asname, "only a name imported as itself is exported"
+        seen[alias.name] = node.module
+    assert seen == crawlgauge._HOME_OF
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'crawlgauge' has no attribute 'nonsense'"):
+        _ = crawlgauge.nonsense
+    assert dir(crawlgauge) == sorted(crawlgauge.__all__)
+
+
+def test_every_error_is_a_crawlgauge_error():
+    for name in errors.__all__:
+        assert issubclass(getattr(errors, name), errors.CrawlgaugeError)
+
+
+def test_the_type_marker_is_installed():
+    assert (Path(crawlgauge.__file__).parent / "py.typed").exists()
