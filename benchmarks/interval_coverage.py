@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from crawlgauge.model.growth import log_growth
 from crawlgauge.model.jackknife import delete_each_crawl, jackknife_variance
 from crawlgauge.model.margins import LEVEL, Margin, find_margins
 from crawlgauge.model.pairs import PairData, pair_data
-from crawlgauge.model.student_t import t_quantile
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.simulate.archive import SimulatedTable
 from crawlgauge.simulate.scenarios import find_scenario
@@ -126,7 +126,9 @@ def score_archive(regime: str, table: SimulatedTable) -> tuple[dict[str, Score],
     growth = log_growth(pairs.years, np.log(pairs.n_urls) - fit.log_coverage)
     line, errors = fit_line(pairs)
     alone = jackknife_variance(delete_each_crawl(pairs).log_coverage[:, 1:2]).variance[0]
-    by_leaving_out = Margin(half_width=t_quantile(LEVEL, pairs.n_crawls - 2) * np.sqrt(alone))
+    by_leaving_out = Margin(
+        half_width=float(stdtrit(pairs.n_crawls - 2, (1 + LEVEL) / 2)) * np.sqrt(alone)
+    )
     of_series = {
         "typical": score(fit.log_typical, margins.typical, typical),
         "persistence": score(fit.log_persistence, margins.persistence, np.log(_PERSISTENCE)),
@@ -156,7 +158,7 @@ def fit_line(pairs: PairData) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     line, (squares,), *_ = np.linalg.lstsq(design, pairs.log_forward, rcond=None)
     n_freedom = pairs.end.size - 2
     variances = np.diag(np.linalg.inv(design.T @ design)) * squares / n_freedom
-    return line, t_quantile(LEVEL, n_freedom) * np.sqrt(variances)
+    return line, float(stdtrit(n_freedom, (1 + LEVEL) / 2)) * np.sqrt(variances)
 
 
 def find_failures(cells: Iterable[Cell]) -> Iterator[str]:

@@ -5,9 +5,14 @@ import shutil
 from pathlib import Path
 from typing import NoReturn
 
+import hypothesis
 import pytest
 
 ROOT = Path(__file__).parents[1]
+# The same examples each time, however slow the machine: what fails must fail for everybody.
+hypothesis.settings.register_profile("steady", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("steady")
+
 MUST_RUN = bool(os.environ.get("CRAWLGAUGE_REQUIRE_ALL"))
 
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import os
+import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,15 +10,16 @@ from typing import Any
 
 from crawlgauge.crawl import check_label, parse_date
 from crawlgauge.keys.rules import find_rule
+from crawlgauge.model import window
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.model.estimating import estimate_coverage
 from crawlgauge.overlaps import reading, writing
 from crawlgauge.overlaps.counting import count_sets
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.report import estimate_json, estimate_text
-from crawlgauge.simulate.archive import SimulatedArchive
-from crawlgauge.simulate.url_lists import write_url_lists
-from crawlgauge.simulate.urn import draw_urn
+from crawlgauge.report import estimate_json, estimate_text, explanation_text
+from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable
+from crawlgauge.simulate.archive_files import write_simulated, write_truth
+from crawlgauge.simulate.simulating import simulate_table, simulate_urn, simulate_web
 from crawlgauge.sources.inputs import STDIN, InputFiles, find_inputs
 from crawlgauge.store import catalogue
 from crawlgauge.store.adding import Addition, OnDamage, add_to_store, choose_date
@@ -30,6 +32,7 @@ __all__ = [
     "Fit",
     "add_crawl",
     "add_crawls",
+    "choose_window",
     "count_overlaps",
     "estimate",
     "list_crawls",
@@ -37,7 +40,9 @@ __all__ = [
     "read_histories",
     "read_overlaps",
     "remove_crawl",
+    "simulate_table",
     "simulate_urn",
+    "simulate_web",
     "verify_store",
     "write_overlaps",
     "write_simulation",
@@ -69,6 +74,16 @@ class Fit:
         """Return the estimates as text for a terminal."""
         return estimate_text.to_text(self.estimates)
 
+    def explain(self, check: str) -> str:
+        """Return what a check means, how it is computed and what it found, as text.
+
+        Parameters
+        ----------
+        check
+            Its id, such as ``short-lag``.
+        """
+        return explanation_text.to_text(check, self.estimates)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the estimates as plain data, in the form of the JSON schema."""
         return estimate_json.to_dict(self.estimates)
@@ -80,7 +95,7 @@ class Fit:
 
 def find_store(path: StrPath | None = None) -> Path:
     """Return where the store is: as given, as the environment says, or in the working folder."""
-    return Path(path or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE).expanduser()
+    return Path(path or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
 
 
 def open_store(path: StrPath | None = None) -> Store:
@@ -124,7 +139,7 @@ def add_crawl(
     date
         The crawl's date; if not given, the one that the label contains.
     identity
-        Which URLs are the same: ``raw``.
+        Which URLs are the same: ``raw``, ``scheme-free`` or ``surt``; one for a whole store.
     replace
         Whether a crawl of that label may be replaced.
     on_damage
@@ -266,6 +281,46 @@ def write_overlaps(table: OverlapTable, path: StrPath) -> None:
     writing.write_overlaps(table, path)
 
 
+def choose_window(
+    table: OverlapTable,
+    *,
+    since: dt.date | str | None = None,
+    until: dt.date | str | None = None,
+    exclude: Iterable[str] = (),
+    min_lag: int | None = None,
+    regime: int | str | None = None,
+) -> OverlapTable:
+    """Keep only some crawls and pairs of an overlap table, to estimate from those.
+
+    Parameters
+    ----------
+    table
+        All overlaps.
+    since, until
+        First and last date of the crawls to keep.
+    exclude
+        Labels of crawls to leave out.
+    min_lag
+        Keep only pairs that are at least so many crawls apart.
+    regime
+        Keep only the crawls of one regime, as the check change-point finds them: its number
+        from 1, or ``latest``.
+
+    Raises
+    ------
+    FitError
+        If a choice fits no crawl, or leaves too little.
+    """
+    return window.choose_window(
+        table,
+        since=parse_date(since) if isinstance(since, str) else since,
+        until=parse_date(until) if isinstance(until, str) else until,
+        exclude=exclude,
+        min_lag=min_lag,
+        regime=regime,
+    )
+
+
 def estimate(table: OverlapTable, *, persistence: float | None = None) -> Fit:
     """Estimate coverage, persistence and population from an overlap table.
 
@@ -285,54 +340,53 @@ def estimate(table: OverlapTable, *, persistence: float | None = None) -> Fit:
     return Fit(table=table, estimates=estimate_coverage(table, persistence=persistence))
 
 
-def simulate_urn(
+def write_simulation(
+    simulated: SimulatedArchive | SimulatedTable,
+    folder: StrPath,
+    form: str | None = None,
     *,
-    n_crawls: int = 15,
-    population: int = 200_000,
-    coverage: float = 0.46,
-    persistence: float = 0.73,
-    seed: int = 1,
-) -> SimulatedArchive:
-    """Simulate half-yearly crawls of known coverage and persistence: the paper's urn.
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Path, ...]:
+    """Write what was simulated as a real archive would have it, with ``truth.json`` beside it.
 
     Parameters
     ----------
-    n_crawls
-        Number of crawls.
-    population
-        URLs alive at any time.
-    coverage
-        Share of them that each crawl holds.
-    persistence
-        Share of them that lives on for a year.
-    seed
-        Equal seeds give equal archives.
-    """
-    return draw_urn(
-        n_crawls=n_crawls,
-        population=population,
-        coverage=coverage,
-        persistence=persistence,
-        seed=seed,
-    )
-
-
-def write_simulation(archive: SimulatedArchive, folder: StrPath) -> tuple[Path, ...]:
-    """Write a simulated archive as gzip URL lists, with ``truth.json`` beside them.
-
-    Parameters
-    ----------
-    archive
-        From `simulate_urn`.
+    simulated
+        From `simulate_urn`, `simulate_web` or `simulate_table`.
     folder
-        Made if it is missing.
+        Made if it is missing; files of the same names are replaced.
+    form
+        ``url-lists`` (of an archive, if not given), ``cdxj``, ``crawl-log`` or ``warc``: a file
+        for each crawl. ``store``: a store named ``crawlgauge.store``. ``table`` (of a table, if
+        not given): ``overlaps.json``.
+    workers
+        Threads that write; as many as there are processors if not given.
+    progress
+        Called with how many of how many crawls are written.
 
     Returns
     -------
     tuple
-        The lists, one for each crawl.
+        What was written besides the truth.
+
+    Raises
+    ------
+    SimulationError
+        If there is no such form, or a table shall become files of URLs.
     """
-    return write_url_lists(archive, Path(folder))
+    folder = Path(folder).expanduser()
+    if form != "store" or isinstance(simulated, SimulatedTable):
+        return write_simulated(simulated, folder, form, workers=workers, progress=progress)
+    write_truth(simulated.truth, folder)
+    store = folder / DEFAULT_STORE
+    with tempfile.TemporaryDirectory() as lists:
+        paths = write_simulated(simulated, Path(lists), "url-lists", workers=workers)
+        for number, (crawl, path) in enumerate(zip(simulated.crawls, paths, strict=True), start=1):
+            add_crawl(store, crawl.label, path, date=crawl.date, replace=True)
+            if progress is not None:
+                progress(number, len(paths))
+    return (store,)
 
 
 def _count_bytes(

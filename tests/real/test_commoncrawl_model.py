@@ -50,7 +50,9 @@ def test_the_two_way_model_of_2013_to_2016(early):
     assert round(early.persistence.value, 3) == 0.728
     assert round(early.headline.coverage.value, 3) == 0.775
     assert early.headline.estimator == "two-way"
-    assert early.headline.statement.startswith("A typical crawl holds about 78 % (75–80 %) of the URLs")
+    assert early.headline.statement.startswith(
+        "A typical crawl holds about 78 % (75–80 %) of the URLs"
+    )
 
 
 def test_crawls_that_seek_new_pages_show_a_persistence_above_one(shared_data):

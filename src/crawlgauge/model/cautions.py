@@ -212,6 +212,13 @@ def _about_input(table: OverlapTable, pairs: PairData) -> Iterator[str]:
             "crawls is not known. The estimates rest on the others; supply the missing ones if "
             "you can."
         )
+    min_lag = table.provenance.settings.get("min_lag")
+    if isinstance(min_lag, int) and min_lag > 1:
+        yield (
+            f"Pairs fewer than {min_lag} crawls apart were left out, and what they would show is "
+            "not checked. If the crawler avoids pages that it fetched recently, the coverage may "
+            "still be up to twice too high; say with the number that they were left out."
+        )
     if table.sample_rate < 1:
         smallest = min(crawl.n_counted for crawl in table.crawls)
         yield (

@@ -8,8 +8,11 @@ import numpy as np
 from crawlgauge._version import __version__
 from crawlgauge.errors import FitError
 from crawlgauge.model.cautions import list_cautions
+from crawlgauge.model.checks import Diagnosis, diagnose, run_checks
+from crawlgauge.model.decay_shapes import coverage_range
 from crawlgauge.model.estimates import (
     Agreement,
+    Check,
     CrawlEstimate,
     Estimate,
     Estimates,
@@ -26,7 +29,7 @@ from crawlgauge.model.ranges import exponential, growth_rate, half_life_years, p
 from crawlgauge.model.residuals import list_residuals
 from crawlgauge.model.statement import state_headline
 from crawlgauge.model.two_crawls import fit_two_crawls, lower_bound
-from crawlgauge.model.two_way import TwoWayFit, fit_two_way, refused_fit
+from crawlgauge.model.two_way import TwoWayFit
 from crawlgauge.model.zero_pairs import TOO_MANY_ZEROS, expect_zeros, has_too_many_zeros
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Provenance
@@ -60,10 +63,11 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
     """
     _check_request(table, persistence)
     pairs = pair_data(table)
-    fit = _fit(pairs, persistence)
-    margins = find_margins(pairs, fit)
+    diagnosis = diagnose(table)
+    fit = _fit(diagnosis, persistence)
+    margins = find_margins(diagnosis.pairs, fit)
     line = fit_pooled(pairs, "forward")
-    growth = None if has_too_many_zeros(pairs) else fit_growth_model(pairs)
+    growth = None if has_too_many_zeros(pairs) else fit_growth_model(diagnosis.pairs)
     per_crawl = _per_crawl(table, fit, margins, growth)
     newest = Newest(
         label=per_crawl[-1].label,
@@ -73,6 +77,12 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
     coverage = exponential(fit.log_typical, margins.typical, fit.typical_reason)
     turnover = exponential(fit.log_persistence, margins.persistence, fit.persistence_reason)
     half_life = half_life_years(turnover)
+    growth_per_year = _growth_per_year(pairs, fit, margins.growth)
+    checks = run_checks(diagnosis, growth_per_year)
+    failed = _gravest(checks)
+    if failed is not None and coverage.value is not None:
+        reason = f"the check {failed.id} failed: do not trust this number"
+        coverage = Estimate(value=coverage.value, reason=reason)
     return Estimates(
         level=table.level,
         crawls=table.crawls,
@@ -87,13 +97,15 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
                 level=table.level,
                 least=lower_bound(pairs),
                 is_given=persistence is not None,
+                failure=None if failed is None else failed.message,
+                most=_most_by_shape(diagnosis, checks),
             ),
         ),
         newest=newest,
         persistence=turnover,
         half_life_years=half_life,
         population=newest.population,
-        growth_per_year=_growth_per_year(pairs, fit, margins.growth),
+        growth_per_year=growth_per_year,
         per_crawl=per_crawl,
         paper=fit_paper(pairs, tuple(crawl.label for crawl in table.crawls)),
         estimators=list_estimators(pairs, line, fit, growth),
@@ -105,12 +117,24 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
                 "agreement is no evidence for it; capture histories are needed for a grade."
             ),
         ),
-        checks=(),
+        checks=checks,
         residuals=list_residuals(table, line, fit),
         union=None,
         warnings=list_cautions(table, pairs, fit, expect_zeros(pairs, fit, line), margins),
         provenance=_provenance(table, persistence),
     )
+
+
+def _most_by_shape(diagnosis: Diagnosis, checks: tuple[Check, ...]) -> float | None:
+    """Return the largest coverage over shapes of decay, if the check curvature warns."""
+    warns = any(check.id == "curvature" and check.status == "warn" for check in checks)
+    return coverage_range(diagnosis.shapes).high if warns else None
+
+
+def _gravest(checks: tuple[Check, ...]) -> Check | None:
+    """Return the check that failed and says the most; scatter alone names no cause."""
+    failed = [check for check in checks if check.status == "fail"]
+    return max(failed, key=lambda check: check.id != "lack-of-fit", default=None)
 
 
 def _check_request(table: OverlapTable, persistence: float | None) -> None:
@@ -139,16 +163,20 @@ def _check_request(table: OverlapTable, persistence: float | None) -> None:
         )
 
 
-def _fit(pairs: PairData, persistence: float | None) -> TwoWayFit:
-    if pairs.n_crawls == _TWO:
-        return fit_two_crawls(pairs, persistence)
-    if has_too_many_zeros(pairs):
-        return refused_fit(pairs.n_crawls, TOO_MANY_ZEROS)
-    return fit_two_way(pairs)
+def _fit(diagnosis: Diagnosis, persistence: float | None) -> TwoWayFit:
+    if diagnosis.pairs.n_crawls == _TWO:
+        return fit_two_crawls(diagnosis.pairs, persistence)
+    if len(diagnosis.regimes) == 1:
+        return diagnosis.fit
+    # Coverage and population before a change are those of another scope.
+    latest = np.zeros(diagnosis.pairs.n_crawls, dtype=np.bool_)
+    latest[list(diagnosis.regimes[-1].positions)] = True
+    return replace(diagnosis.fit, latest=latest)
 
 
 def _growth_per_year(pairs: PairData, fit: TwoWayFit, margin: Margin) -> Estimate:
-    rate = log_growth(pairs.years, np.log(pairs.n_urls) - fit.log_coverage)
+    log_coverage = np.where(fit.typical, fit.log_coverage, np.nan)
+    rate = log_growth(pairs.years, np.log(pairs.n_urls) - log_coverage)
     if rate is not None:
         return growth_rate(rate, margin, fit.typical_reason)
     refused = has_too_many_zeros(pairs) and pairs.n_crawls > _TWO

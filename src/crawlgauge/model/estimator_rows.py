@@ -68,7 +68,7 @@ def _paper_rows(pairs: PairData, forward: PooledLine | None) -> Iterator[Estimat
 
 
 def _two_way_rows(pairs: PairData, fit: TwoWayFit) -> Iterator[EstimatorRow]:
-    if fit.estimated.any():
+    if fit.typical.any():
         coverage = _exponentials(fit.log_coverage)
         yield EstimatorRow(
             name="two-way",

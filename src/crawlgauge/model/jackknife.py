@@ -56,18 +56,20 @@ class Spread:
         freeze_arrays(self, "variance", "n_replicates")
 
 
-def delete_each_crawl(pairs: PairData) -> Replicates:
+def delete_each_crawl(pairs: PairData, latest: NDArray[np.bool_] | None = None) -> Replicates:
     """Refit the pairs without each crawl that takes part in any.
 
     Parameters
     ----------
     pairs
         The pairs of the whole series.
+    latest
+        Which crawls the typical coverage and the growth are of, if not of all.
     """
     deleted = np.unique(np.concatenate([pairs.start, pairs.end]))
     included = (pairs.start != deleted[:, None]) & (pairs.end != deleted[:, None])
     fits = fit_columns(pairs, included)
-    known = ~np.isnan(fits.level)
+    known = ~np.isnan(fits.level) & (True if latest is None else latest)
     level = np.where(known, fits.level, 0.0)
     n_known = known.sum(axis=1)
     typical = np.where(n_known > 0, level.sum(axis=1) / np.maximum(n_known, 1), np.nan)

@@ -78,7 +78,7 @@ def find_margins(pairs: PairData, fit: TwoWayFit) -> Margins:
         Their two-way model.
     """
     none = [Margin()] * (_N_COMMON + 2 * pairs.n_crawls)
-    if math.isnan(fit.tau_squared) or not fit.estimated.any():
+    if math.isnan(fit.tau_squared) or not fit.typical.any():
         return _collect(none, None)
     wanted = _list_estimates(pairs, fit)
     influence = weigh_pairs(pairs, fit, wanted.parameters)
@@ -86,7 +86,7 @@ def find_margins(pairs: PairData, fit: TwoWayFit) -> Margins:
     alone = _NORMAL_QUANTILE * math.sqrt(sampling[0])
     if fit.n_freedom <= 0:
         return _collect(none, alone)
-    replicates = delete_each_crawl(pairs)
+    replicates = delete_each_crawl(pairs, fit.latest)
     spread = jackknife_variance(replicates.by_estimate)
     pooled = find_components(pairs, fit).variance(pairs, fit, influence)
     model = np.maximum(spread.variance, pooled)
@@ -133,13 +133,13 @@ class _Wanted:
 
 
 def _list_estimates(pairs: PairData, fit: TwoWayFit) -> _Wanted:
-    n, estimated = pairs.n_crawls, fit.estimated
+    n, typical = pairs.n_crawls, fit.typical
     parameters, sizes = np.zeros((_N_COMMON + n, n + 1)), np.zeros((_N_COMMON + n, n))
-    parameters[0, :n] = estimated / estimated.sum()
+    parameters[0, :n] = typical / typical.sum()
     parameters[1, n] = fit.has_persistence
-    sizes[2] = growth_coefficients(pairs.years, estimated)
+    sizes[2] = growth_coefficients(pairs.years, typical)
     parameters[2, :n] = -sizes[2]
-    parameters[_N_COMMON:, :n] = np.diag(estimated)
+    parameters[_N_COMMON:, :n] = np.diag(fit.estimated)
     return _Wanted(parameters=parameters, sizes=sizes)
 
 

@@ -17,6 +17,8 @@ def state_headline(
     level: str,
     least: float | None = None,
     is_given: bool = False,
+    failure: str | None = None,
+    most: float | None = None,
 ) -> str:
     """Write the headline's sentence.
 
@@ -32,6 +34,10 @@ def state_headline(
         The least that the newer of two crawls covers, where that is all one knows.
     is_given
         Whether the persistence was given and not estimated.
+    failure
+        The message of the gravest check that failed, if one did.
+    most
+        The largest coverage over shapes of decay, where lifetimes seem to be mixed.
     """
     what = things(level)
     # The caveat stands in the sentence itself: the number is often quoted without its page.
@@ -59,14 +65,21 @@ def state_headline(
             "crawl cannot hold more than there is: these crawls do not behave as the model "
             "assumes, and their coverage remains unknown."
         )
+    if failure is not None:
+        # An interval would lend the number a confidence that it does not have.
+        return (
+            f"The overlaps give a coverage of about {percent(coverage.value)}, but do not trust "
+            f"this number. {failure}"
+        )
     held = f"about {_with_range(coverage.value, coverage)} {share}"
+    if most is not None and most > coverage.value:
+        held += f", or up to {percent(min(most, 1.0))} if lifetimes are mixed, as they seem to be"
     if is_given and persistence.value is not None:
         return (
             f"If {percent(persistence.value)} of the {what} live on for a year, as given, the "
             f"newer crawl holds {held}{_append(_reachable(newest))}."
         )
     if persistence.value is not None and half_life_years.value is None:
-        # An interval would lend the number a confidence that it does not have.
         return (
             f"A typical crawl seems to hold about {percent(coverage.value)} {share}; but the "
             "overlaps do not shrink with time "

@@ -45,6 +45,9 @@ class TwoWayFit:
         Pairs minus parameters; negative if parameters share pairs.
     tau_squared
         Variance of the logarithms beyond that of counting.
+    latest
+        Which crawls the typical coverage and the growth are of, if not of all: those of the
+        latest regime.
     """
 
     log_coverage: NDArray[np.float64]
@@ -53,6 +56,7 @@ class TwoWayFit:
     persistence_reason: str | None
     n_freedom: int
     tau_squared: float
+    latest: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(self, "log_coverage")
@@ -68,15 +72,20 @@ class TwoWayFit:
         return not math.isnan(self.log_persistence)
 
     @property
+    def typical(self) -> NDArray[np.bool_]:
+        """Whether each crawl is one that the typical coverage is the mean of."""
+        return self.estimated if self.latest is None else self.estimated & self.latest
+
+    @property
     def log_typical(self) -> float:
-        """Mean logarithm of the coverage over the crawls that are estimated; NaN without any."""
-        return float(np.mean(self.log_coverage[self.estimated])) if self.estimated.any() else np.nan
+        """Mean logarithm of the coverage over the typical crawls; NaN without any."""
+        return float(np.mean(self.log_coverage[self.typical])) if self.typical.any() else np.nan
 
     @property
     def typical_reason(self) -> str | None:
         """Why the typical coverage or the interval of it is missing; None if neither is."""
-        if self.estimated.any():
-            return self.coverage_reasons[int(np.flatnonzero(self.estimated)[-1])]
+        if self.typical.any():
+            return self.coverage_reasons[int(np.flatnonzero(self.typical)[-1])]
         # The last crawl has the most partners: what hinders its estimate hinders all.
         return self.coverage_reasons[-1]
 

@@ -2,9 +2,16 @@
 
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
-from crawlgauge.model.estimates import CrawlEstimate, Estimate, Estimates, PaperFit
+from crawlgauge.model.estimates import (
+    Check,
+    CrawlEstimate,
+    Estimate,
+    Estimates,
+    PaperFit,
+    Status,
+)
 from crawlgauge.model.phrases import count, growth_per_year, names, per_year, percent, span, things
 from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
 from crawlgauge.report.text_table import Column, render_table
@@ -13,6 +20,14 @@ __all__ = ["to_text"]
 
 _WIDTH = 88
 _TABLE_WIDTH = 100
+_VERDICTS: Mapping[Status, str] = {
+    "fail": "do not trust",
+    "warn": "look",
+    "info": "finding",
+    "ok": "ok",
+    "na": "not testable",
+}
+_IN_BRIEF: tuple[Status, ...] = ("ok", "na")
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _UNIT = re.compile(r"(?<=\d) (?=(%|million|billion|trillion|years?|months?|days?)(?!\w))")
 
@@ -24,7 +39,7 @@ def to_text(estimates: Estimates) -> str:
     ----------
     estimates
         First comes the answer in one sentence, then a table of the crawls, the turnover, the
-        published method's fit, and what to be careful about.
+        published method's fit, the checks, and what to be careful about.
     """
     parts = [
         _wrap(estimates.headline.statement),
@@ -32,10 +47,10 @@ def to_text(estimates: Estimates) -> str:
         _render_turnover(estimates),
         _render_paper(estimates.paper, things(estimates.level)),
     ]
-    doubts = [check.message for check in estimates.checks if check.status in {"warn", "fail"}]
-    cautions = dict.fromkeys([*estimates.warnings, *doubts])
-    if cautions:
-        bullets = [_wrap(caution, first="• ", rest="  ") for caution in cautions]
+    if estimates.checks:
+        parts.append(_render_checks(estimates.checks))
+    if estimates.warnings:
+        bullets = [_wrap(caution, first="• ", rest="  ") for caution in estimates.warnings]
         parts.append("\n".join(["What to be careful about:", *bullets]))
     return "\n\n".join(parts)
 
@@ -168,6 +183,19 @@ def _render_paper(paper: PaperFit, noun: str) -> str:
             "  A line for each starting crawl: crawlgauge estimate --json, under paper.per_start.",
         ]
     )
+
+
+def _render_checks(checks: Sequence[Check]) -> str:
+    lines = ["Checks (more on each: crawlgauge estimate --explain CHECK):"]
+    for check in sorted(checks, key=lambda check: list(_VERDICTS).index(check.status)):
+        if check.status not in _IN_BRIEF:
+            verdict = _VERDICTS[check.status]
+            lines.append(_wrap(f"{verdict} ({check.id}): {check.message}", first="• ", rest="  "))
+    for status in _IN_BRIEF:
+        alike = [check.id for check in checks if check.status == status]
+        if alike:
+            lines.append(f"• {_VERDICTS[status]}: {', '.join(alike)}")
+    return "\n".join(lines)
 
 
 def _wrap(text: str, *, first: str = "", rest: str = "") -> str:

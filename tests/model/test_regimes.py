@@ -1,0 +1,86 @@
+import math
+
+import pytest
+
+from crawlgauge.model.check_change_point import find_changes
+from crawlgauge.model.check_short_lag import ShortLag
+from crawlgauge.model.pairs import pair_data
+from crawlgauge.model.regimes import Regime, drop_pairs_across, split_at, typical_coverage
+from crawlgauge.model.two_way import fit_two_way
+from crawlgauge.overlaps.table import MISSING
+
+N = 12
+DAYS = [183 * k for k in range(N)]
+SIZES = [2_000_000] * N
+COVERAGE = [0.3] * 4 + [0.5] * 4 + [0.4] * 4
+
+
+@pytest.fixture
+def series(make_urn):
+    """Make a table of regimes: crawls across each change share less by a factor."""
+
+    def make(changes, near=1.0):
+        factors = {
+            (i, j): math.prod(factor for first, factor in changes.items() if i < first <= j)
+            * (near if j - i == 1 else 1)
+            for j in range(N)
+            for i in range(j)
+        }
+        return make_urn(DAYS, SIZES, COVERAGE, 0.73, factors)
+
+    return make
+
+
+def regimes_of(table, short_lag=None):
+    pairs = pair_data(table)
+    return split_at(pairs.n_crawls, find_changes(pairs, fit_two_way(pairs), short_lag))
+
+
+def test_a_series_without_change_is_one_regime(series):
+    assert regimes_of(series({})) == (Regime(first=0, last=N - 1),)
+
+
+def test_each_change_begins_a_regime(series):
+    assert regimes_of(series({4: 0.7})) == (Regime(first=0, last=3), Regime(first=4, last=11))
+    found = regimes_of(series({4: 0.7, 8: 0.8}))
+    assert [(regime.first, regime.last) for regime in found] == [(0, 3), (4, 7), (8, 11)]
+    assert list(found[1].positions) == [4, 5, 6, 7]
+
+
+def test_changes_are_found_beside_an_effect_of_short_lags(series):
+    short_lag = ShortLag(
+        first_lag=1,
+        n_lags=1,
+        coefficient=math.log(0.3),
+        shares_nothing=False,
+        cut=None,
+        cut_low=None,
+        cut_high=None,
+    )
+    assert [regime.first for regime in regimes_of(series({6: 0.7}, near=0.3), short_lag)] == [0, 6]
+
+
+def test_pairs_across_regimes_become_unknown_and_all_others_stay(series):
+    table = series({4: 0.7})
+    dropped = drop_pairs_across(table, regimes_of(table))
+    for i in range(N):
+        for j in range(N):
+            expected = MISSING if (i < 4) != (j < 4) else table.n_shared[i, j]
+            assert dropped.n_shared[i, j] == expected
+    assert dropped.crawls == table.crawls
+
+
+def test_the_refit_within_regimes_undoes_the_change(series):
+    table = series({4: 0.7, 8: 0.8})
+    regimes = regimes_of(table)
+    before = fit_two_way(pair_data(table))
+    after = fit_two_way(pair_data(drop_pairs_across(table, regimes)))
+    assert math.exp(before.log_persistence) < 0.65
+    assert math.exp(after.log_persistence) == pytest.approx(0.73, abs=1e-4)
+    found = [typical_coverage(after, regime) for regime in regimes]
+    assert found == pytest.approx([0.3, 0.5, 0.4], rel=1e-3)
+
+
+def test_a_regime_of_which_nothing_is_known_has_no_typical_coverage(series):
+    fit = fit_two_way(pair_data(series({})))
+    assert typical_coverage(fit, Regime(first=0, last=0)) is None
