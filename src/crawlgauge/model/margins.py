@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from crawlgauge.model.error_components import find_components
 from crawlgauge.model.growth import growth_coefficients
@@ -104,6 +103,8 @@ def find_margins(pairs: PairData, fit: TwoWayFit) -> Margins:
 
 
 def _margin(variance: float, n_replicates: int, most_freedom: int) -> Margin:
+    from scipy.special import stdtrit  # here, because it takes as long to load as all the rest
+
     if n_replicates < _MIN_REPLICATES:
         return Margin(reason=_TOO_FEW)
     quantile = float(stdtrit(min(n_replicates, most_freedom), (1 + LEVEL) / 2))

@@ -131,7 +131,7 @@ def _render_turnover(estimates: Estimates) -> str:
     half_life = estimates.half_life_years
     lives_on = f"{{}} of the {noun} live on for a year"
     if (persistence.value or 0) > 1:
-        lives_on = f"no {noun} seem to be lost ({{}} live on for a year)"
+        lives_on = f"no {noun} seem to be lost: {{}} live on for a year"
     lines = [
         _render_number("Persistence", persistence, percent, lives_on),
         _render_number("Half-life", half_life, span, f"half of the {noun} are gone after {{}}"),
