@@ -23,12 +23,8 @@ if TYPE_CHECKING:
     from crawlgauge.api import read_histories as read_histories
     from crawlgauge.api import read_overlaps as read_overlaps
     from crawlgauge.api import remove_crawl as remove_crawl
-    from crawlgauge.api import simulate_table as simulate_table
-    from crawlgauge.api import simulate_urn as simulate_urn
-    from crawlgauge.api import simulate_web as simulate_web
     from crawlgauge.api import verify_store as verify_store
     from crawlgauge.api import write_overlaps as write_overlaps
-    from crawlgauge.api import write_simulation as write_simulation
     from crawlgauge.errors import CrawlError as CrawlError
     from crawlgauge.errors import CrawlgaugeError as CrawlgaugeError
     from crawlgauge.errors import DamagedInput as DamagedInput
@@ -39,6 +35,10 @@ if TYPE_CHECKING:
     from crawlgauge.errors import StoreBusy as StoreBusy
     from crawlgauge.errors import StoreError as StoreError
     from crawlgauge.overlaps.table import OverlapTable as OverlapTable
+    from crawlgauge.simulation import simulate_table as simulate_table
+    from crawlgauge.simulation import simulate_urn as simulate_urn
+    from crawlgauge.simulation import simulate_web as simulate_web
+    from crawlgauge.simulation import write_simulation as write_simulation
 
 # Names are looked up when they are first used, so that `import crawlgauge` loads nothing heavy.
 _HOMES = {
@@ -54,12 +54,8 @@ _HOMES = {
         "read_histories",
         "read_overlaps",
         "remove_crawl",
-        "simulate_table",
-        "simulate_urn",
-        "simulate_web",
         "verify_store",
         "write_overlaps",
-        "write_simulation",
     ),
     "crawlgauge.errors": (
         "CrawlError",
@@ -73,6 +69,12 @@ _HOMES = {
         "StoreError",
     ),
     "crawlgauge.overlaps.table": ("OverlapTable",),
+    "crawlgauge.simulation": (
+        "simulate_table",
+        "simulate_urn",
+        "simulate_web",
+        "write_simulation",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -4,7 +4,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawlgauge import api
+from crawlgauge import api, simulation
 from crawlgauge.errors import SourceError
 from crawlgauge.simulate.archive import SimulatedArchive
 
@@ -57,8 +57,8 @@ def run_demo(
     folder = Path(folder)
     lists, store = folder / _LISTS, folder / _STORE
     _make_room(folder, lists, store)
-    archive = api.simulate_urn("gaw", seed=seed)
-    paths = api.write_simulation(archive, lists)
+    archive = simulation.simulate_urn("gaw", seed=seed)
+    paths = simulation.write_simulation(archive, lists)
     for number, (crawl, path) in enumerate(zip(archive.crawls, paths, strict=True), start=1):
         api.add_crawl(store, crawl.label, path, date=crawl.date)
         if progress is not None:

@@ -147,7 +147,7 @@ def test_kept_damage_is_exit_code_4_and_marked_everywhere(run, cut_file, make_li
         ["add", "2021-12"],
         ["add", "2021-12", "a.txt", "--from", "b.csv"],
         ["add", "--from", "b.csv", "--date", "2021-12"],
-        ["add", "2021-12", "a.txt", "--identity", "surt"],
+        ["add", "2021-12", "a.txt", "--identity", "given"],
         ["add", "2021-12", "a.txt", "--on-damage", "ignore"],
         ["add", "2021-12", "a.txt", "--unknown"],
         ["estimate", "a.csv", "--store", "s"],

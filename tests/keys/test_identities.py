@@ -35,14 +35,13 @@ def keys_of(urls, rule):
 
 
 def test_every_identity_is_found_by_its_name_and_has_a_kernel():
-    assert [str(find_rule(name)) for name in ("surt", "scheme-free", "raw", "given")] == [
+    assert [str(find_rule(name)) for name in ("surt", "scheme-free", "raw")] == [
         "surt/1",
         "scheme-free/1",
         "raw/1",
-        "given/1",
     ]
-    assert set(KERNELS) == set(RULES.values())
-    with pytest.raises(StoreError, match="known are: raw, scheme-free, surt, given"):
+    assert set(KERNELS) == {*RULES.values(), GIVEN}
+    with pytest.raises(StoreError, match="known are: raw, scheme-free, surt"):
         find_rule("surf")
 
 

@@ -100,7 +100,7 @@ def urn(
     Scenarios depart from the urn in ways that real archives do. With --as table nothing but the
     overlaps are drawn, for a population of any size.
     """
-    from crawlgauge import api
+    from crawlgauge import simulation
     from crawlgauge.simulate import describing
     from crawlgauge.simulate.scenarios import SCENARIOS
     from crawlgauge.simulate.simulating import choose_urn
@@ -119,7 +119,7 @@ def urn(
         _print_description(scenario, describing.describe(settings), as_json)
         return
     _require_empty(folder)
-    draw = api.simulate_table if form == "table" else api.simulate_urn
+    draw = simulation.simulate_table if form == "table" else simulation.simulate_urn
     _write(draw(settings, seed=seed), folder=folder, form=form, workers=workers, as_json=as_json)
 
 
@@ -153,7 +153,7 @@ def web(
     as_json: bool,
 ) -> None:
     """Let a crawler loose on a web of pages and links that changes between crawls."""
-    from crawlgauge import api
+    from crawlgauge import simulation
     from crawlgauge.simulate.simulating import choose_web
     from crawlgauge.simulate.web_describing import describe_web
     from crawlgauge.simulate.web_scenarios import WEB_SCENARIOS
@@ -167,7 +167,7 @@ def web(
         return
     _require_empty(folder)
     _write(
-        api.simulate_web(settings, seed=seed),
+        simulation.simulate_web(settings, seed=seed),
         folder=folder,
         form=form,
         workers=workers,
@@ -204,10 +204,12 @@ def _write(
     workers: int | None,
     as_json: bool,
 ) -> None:
-    from crawlgauge import api
+    from crawlgauge import simulation
 
     with show_progress("writing") as progress:
-        paths = api.write_simulation(simulated, folder, form, workers=workers, progress=progress)
+        paths = simulation.write_simulation(
+            simulated, folder, form, workers=workers, progress=progress
+        )
     truth = simulated.truth.to_dict()
     if as_json:
         files = [str(path) for path in paths]
