@@ -4,7 +4,7 @@ import pytest
 
 from crawlgauge.model.checks import diagnose, run_checks
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.regimes import typical_coverage
+from crawlgauge.model.estimating import estimate_coverage
 
 N = 10
 DAYS = [183 * k for k in range(N)]
@@ -53,7 +53,8 @@ def test_after_a_change_the_pairs_within_regimes_are_judged(urn):
     diagnosis = diagnose(table)
     assert [regime.first for regime in diagnosis.regimes] == [0, 5]
     assert math.exp(diagnosis.fit.log_persistence) == pytest.approx(0.73, abs=1e-4)
-    assert typical_coverage(diagnosis.fit, diagnosis.regimes[-1]) == pytest.approx(0.4, rel=1e-3)
+    headline = estimate_coverage(table).headline.coverage
+    assert headline.value == pytest.approx(0.4, rel=1e-3)
 
 
 def test_avoidance_and_a_change_are_both_found(urn):

@@ -1,11 +1,12 @@
 import math
 
+import numpy as np
 import pytest
 
 from crawlgauge.model.check_change_point import find_changes
 from crawlgauge.model.check_short_lag import ShortLag
 from crawlgauge.model.pairs import pair_data
-from crawlgauge.model.regimes import Regime, drop_pairs_across, split_at, typical_coverage
+from crawlgauge.model.regimes import Regime, drop_pairs_across, split_at
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.overlaps.table import MISSING
 
@@ -77,10 +78,5 @@ def test_the_refit_within_regimes_undoes_the_change(series):
     after = fit_two_way(pair_data(drop_pairs_across(table, regimes)))
     assert math.exp(before.log_persistence) < 0.65
     assert math.exp(after.log_persistence) == pytest.approx(0.73, abs=1e-4)
-    found = [typical_coverage(after, regime) for regime in regimes]
+    found = [np.exp(np.nanmean(after.log_coverage[list(r.positions)])) for r in regimes]
     assert found == pytest.approx([0.3, 0.5, 0.4], rel=1e-3)
-
-
-def test_a_regime_of_which_nothing_is_known_has_no_typical_coverage(series):
-    fit = fit_two_way(pair_data(series({})))
-    assert typical_coverage(fit, Regime(first=0, last=0)) is None

@@ -15,7 +15,6 @@ from crawlgauge.model.checks import diagnose
 from crawlgauge.model.decay_shapes import coverage_range
 from crawlgauge.model.estimating import estimate_coverage
 from crawlgauge.model.pairs import pair_data
-from crawlgauge.model.regimes import typical_coverage
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.simulate.scenarios import find_scenario
 from crawlgauge.simulate.set_overlaps import count_archive
@@ -136,8 +135,7 @@ def test_after_a_change_of_scope_the_latest_regime_has_its_true_coverage():
     diagnosis = diagnose(table)
     assert math.exp(whole.log_persistence) < 0.70
     assert math.exp(diagnosis.fit.log_persistence) == pytest.approx(0.73, rel=0.01)
-    found = typical_coverage(diagnosis.fit, diagnosis.regimes[-1])
-    assert found == pytest.approx(0.46, rel=0.01)
+    assert estimate_coverage(table).headline.coverage.value == pytest.approx(0.46, rel=0.01)
 
 
 @pytest.mark.parametrize("name", ["survival-mix", "survival-mix-extreme"])

@@ -5,16 +5,14 @@ nothing about the coverage of either; pairs within a regime do.
 """
 
 import itertools
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from crawlgauge.model.check_change_point import ChangePoint
-from crawlgauge.model.two_way import TwoWayFit
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
-__all__ = ["Regime", "drop_pairs_across", "split_at", "typical_coverage"]
+__all__ = ["Regime", "drop_pairs_across", "split_at"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,18 +64,3 @@ def drop_pairs_across(table: OverlapTable, regimes: tuple[Regime, ...]) -> Overl
     number = np.repeat(np.arange(len(regimes)), [len(regime.positions) for regime in regimes])
     across = number[:, None] != number
     return replace(table, n_shared=np.where(across, MISSING, table.n_shared))
-
-
-def typical_coverage(fit: TwoWayFit, regime: Regime) -> float | None:
-    """Return the geometric mean of the coverages within a regime, or None if none is known.
-
-    Parameters
-    ----------
-    fit
-        The two-way model.
-    regime
-        The crawls to average over; the latest one's mean is the headline.
-    """
-    known = fit.log_coverage[regime.first : regime.last + 1]
-    known = known[~np.isnan(known)]
-    return math.exp(float(known.mean())) if known.size else None
