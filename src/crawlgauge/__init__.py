@@ -13,8 +13,6 @@ from crawlgauge._version import __version__
 
 if TYPE_CHECKING:
     from crawlgauge.api import Fit as Fit
-    from crawlgauge.api import add_crawl as add_crawl
-    from crawlgauge.api import add_crawls as add_crawls
     from crawlgauge.api import choose_window as choose_window
     from crawlgauge.api import count_overlaps as count_overlaps
     from crawlgauge.api import estimate as estimate
@@ -34,6 +32,10 @@ if TYPE_CHECKING:
     from crawlgauge.errors import SourceError as SourceError
     from crawlgauge.errors import StoreBusy as StoreBusy
     from crawlgauge.errors import StoreError as StoreError
+    from crawlgauge.ingestion import ReadOptions as ReadOptions
+    from crawlgauge.ingestion import add_crawl as add_crawl
+    from crawlgauge.ingestion import add_crawls as add_crawls
+    from crawlgauge.ingestion import split_collection as split_collection
     from crawlgauge.overlaps.table import OverlapTable as OverlapTable
     from crawlgauge.simulation import simulate_table as simulate_table
     from crawlgauge.simulation import simulate_urn as simulate_urn
@@ -44,8 +46,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "crawlgauge.api": (
         "Fit",
-        "add_crawl",
-        "add_crawls",
         "choose_window",
         "count_overlaps",
         "estimate",
@@ -68,6 +68,7 @@ _HOMES = {
         "StoreBusy",
         "StoreError",
     ),
+    "crawlgauge.ingestion": ("ReadOptions", "add_crawl", "add_crawls", "split_collection"),
     "crawlgauge.overlaps.table": ("OverlapTable",),
     "crawlgauge.simulation": (
         "simulate_table",

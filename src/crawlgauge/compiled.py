@@ -1,5 +1,7 @@
 """The one way in which crawlgauge compiles a kernel: cached on disk and without the GIL."""
 
+import functools
+import hashlib
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -24,11 +26,28 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
         Works on arrays and numbers only.
     """
     try:
-        return cast("Callable[P, R]", numba.njit(cache=True, nogil=True)(function))
+        kernel: Any = numba.njit(cache=True, nogil=True)(function)
     except RuntimeError:
         # numba found no folder that it may write its cache to (a read-only installation without
         # a home folder): compile anew in each process rather than fail.
         return cast("Callable[P, R]", numba.njit(nogil=True)(function))
+    # numba looks at the kernel's own file alone, and would go on using what was compiled with an
+    # older version of a kernel that it calls in another file.
+    file = getattr(kernel._cache, "_cache_file", None)  # noqa: SLF001
+    if file is not None:
+        file._source_stamp = (file._source_stamp, _fingerprint_kernels())  # noqa: SLF001
+    return cast("Callable[P, R]", kernel)
+
+
+@functools.cache
+def _fingerprint_kernels() -> str:
+    """Return a digest of all files that hold kernels."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        source = path.read_bytes()
+        if b"@compiled" in source:
+            digest.update(source)
+    return digest.hexdigest()
 
 
 def announce_compilation(*kernels: Callable[..., Any]) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from crawlgauge import api, simulation
 from crawlgauge.errors import SourceError
+from crawlgauge.ingestion import StrPath, add_crawl
 from crawlgauge.simulate.archive import SimulatedArchive
 
 __all__ = ["Demonstration", "run_demo"]
 
-_LISTS = "lists"
+_INDEXES = "crawls"
 _MARK = ".crawlgauge-demo"
 _STORE = "store"
 
@@ -25,20 +26,20 @@ class Demonstration:
         The simulated crawls and the truth behind them.
     fit
         What was estimated from their files alone.
-    lists, store
-        Where the URL lists and the store lie.
+    indexes, store
+        Where the index files and the store lie.
     """
 
     archive: SimulatedArchive
     fit: api.Fit
-    lists: Path
+    indexes: Path
     store: Path
 
 
 def run_demo(
-    folder: api.StrPath, *, seed: int = 1, progress: api.Progress | None = None
+    folder: StrPath, *, seed: int = 1, progress: api.Progress | None = None
 ) -> Demonstration:
-    """Simulate 15 half-yearly crawls, write them as files, add them to a store and estimate.
+    """Simulate 15 half-yearly crawls, write them as CDXJ, add them to a store and estimate.
 
     Parameters
     ----------
@@ -55,19 +56,19 @@ def run_demo(
         If the folder holds other files.
     """
     folder = Path(folder)
-    lists, store = folder / _LISTS, folder / _STORE
-    _make_room(folder, lists, store)
+    indexes, store = folder / _INDEXES, folder / _STORE
+    _make_room(folder, indexes, store)
     archive = simulation.simulate_urn("gaw", seed=seed)
-    paths = simulation.write_simulation(archive, lists)
+    paths = simulation.write_simulation(archive, indexes, "cdxj")
     for number, (crawl, path) in enumerate(zip(archive.crawls, paths, strict=True), start=1):
-        api.add_crawl(store, crawl.label, path, date=crawl.date)
+        add_crawl(store, crawl.label, path)
         if progress is not None:
             progress(number, len(paths))
     fit = api.estimate(api.count_overlaps(store))
-    return Demonstration(archive=archive, fit=fit, lists=lists, store=store)
+    return Demonstration(archive=archive, fit=fit, indexes=indexes, store=store)
 
 
-def _make_room(folder: Path, lists: Path, store: Path) -> None:
+def _make_room(folder: Path, indexes: Path, store: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()) and not (folder / _MARK).exists():
@@ -76,7 +77,7 @@ def _make_room(folder: Path, lists: Path, store: Path) -> None:
             )
         # Before all else, so that a demo that is interrupted can be run again.
         (folder / _MARK).touch()
-        for part in (store, lists):
+        for part in (store, indexes):
             if part.exists():
                 shutil.rmtree(part)
     except OSError as error:

@@ -15,6 +15,8 @@
 Each message says what is wrong, where, and what to try. Anything else that is raised is a bug.
 """
 
+from crawlgauge.damage import Damage
+
 __all__ = [
     "CrawlError",
     "CrawlgaugeError",
@@ -46,10 +48,10 @@ class DamagedInput(SourceError):  # noqa: N818 - the name says what the user has
     Parameters
     ----------
     damage
-        Which file, at which byte, and how much of it was read.
+        Which file, at which byte, what is wrong and what is lost.
     """
 
-    def __init__(self, damage: str) -> None:
+    def __init__(self, damage: Damage) -> None:
         super().__init__(
             f"{damage}. Get a whole copy of the file, or keep what can be read with "
             "--on-damage keep"

@@ -25,11 +25,19 @@ class Input:
         Algorithm and digest, such as ``sha256:…``.
     n_bytes
         Size, where the input is a file.
+    through
+        The input that led to this one, where the user did not name it.
     """
 
     name: str
     checksum: str
     n_bytes: int | None = None
+    through: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the input as plain data for JSON."""
+        document = {"name": self.name, "checksum": self.checksum, "n_bytes": self.n_bytes}
+        return document if self.through is None else {**document, "through": self.through}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +82,7 @@ class Provenance:
                     name=str(entry["name"]),
                     checksum=str(entry["checksum"]),
                     n_bytes=entry.get("n_bytes"),
+                    through=entry.get("through"),
                 )
                 for entry in document.get("inputs", [])
             ),
@@ -85,8 +94,5 @@ class Provenance:
             "crawlgauge": self.crawlgauge,
             "created": self.created,
             "settings": dict(self.settings),
-            "inputs": [
-                {"name": entry.name, "checksum": entry.checksum, "n_bytes": entry.n_bytes}
-                for entry in self.inputs
-            ],
+            "inputs": [entry.to_dict() for entry in self.inputs],
         }

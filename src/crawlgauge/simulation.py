@@ -3,7 +3,8 @@
 import tempfile
 from pathlib import Path
 
-from crawlgauge import api
+from crawlgauge.api import Progress
+from crawlgauge.ingestion import DEFAULT_STORE, StrPath, add_crawl
 from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable
 from crawlgauge.simulate.archive_files import write_simulated, write_truth
 from crawlgauge.simulate.simulating import simulate_table, simulate_urn, simulate_web
@@ -13,11 +14,11 @@ __all__ = ["simulate_table", "simulate_urn", "simulate_web", "write_simulation"]
 
 def write_simulation(
     simulated: SimulatedArchive | SimulatedTable,
-    folder: api.StrPath,
+    folder: StrPath,
     form: str | None = None,
     *,
     workers: int | None = None,
-    progress: api.Progress | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Path, ...]:
     """Write what was simulated as a real archive would have it, with ``truth.json`` beside it.
 
@@ -50,11 +51,11 @@ def write_simulation(
     if form != "store" or isinstance(simulated, SimulatedTable):
         return write_simulated(simulated, folder, form, workers=workers, progress=progress)
     write_truth(simulated.truth, folder)
-    store = folder / api.DEFAULT_STORE
+    store = folder / DEFAULT_STORE
     with tempfile.TemporaryDirectory() as lists:
         paths = write_simulated(simulated, Path(lists), "url-lists", workers=workers)
         for number, (crawl, path) in enumerate(zip(simulated.crawls, paths, strict=True), start=1):
-            api.add_crawl(store, crawl.label, path, date=crawl.date, replace=True)
+            add_crawl(store, crawl.label, path, date=crawl.date, replace=True)
             if progress is not None:
                 progress(number, len(paths))
     return (store,)

@@ -28,7 +28,7 @@ def test_rejected_lines_are_shown_on_standard_error(run, folder):
     (folder / "list.txt").write_text("http://a.org/\nnonsense\ndns:x\n")
     result = run("add", "2021-12", "list.txt")
     assert result.code == 0
-    assert "1 line rejected: without a scheme" in result.out
+    assert "1 record rejected: 1 without a scheme" in result.out
     assert "list.txt, line 2: rejected (no-scheme): nonsense" in result.err
     quiet = run("--quiet", "add", "2021-12", "list.txt", "--replace")
     assert (quiet.code, quiet.err) == (0, "")
@@ -53,7 +53,7 @@ def test_json_is_the_result_and_nothing_else(run, folder):
         "excluded": {"other-scheme": 1},
         "damaged": False,
         "sample_rate": 1.0,
-        "key_rule": "raw/1",
+        "key_rule": "surt/1",
     }
     assert expected.items() <= crawl.items()
     assert "nonsense" in result.err
@@ -70,7 +70,7 @@ def test_a_file_without_urls_among_others_is_a_warning(run, make_list, folder):
     (folder / "empty.txt").write_text("")
     result = run("add", "2021-12", make_list([1]), "empty.txt")
     assert result.code == 0
-    assert "empty.txt holds no URL" in result.err
+    assert "empty.txt holds no captures" in result.err
 
 
 def test_standard_input_is_read(spawn):
@@ -147,7 +147,11 @@ def test_kept_damage_is_exit_code_4_and_marked_everywhere(run, cut_file, make_li
         ["add", "2021-12"],
         ["add", "2021-12", "a.txt", "--from", "b.csv"],
         ["add", "--from", "b.csv", "--date", "2021-12"],
-        ["add", "2021-12", "a.txt", "--identity", "given"],
+        ["add", "2021-12", "a.txt", "--identity", "given-by"],
+        ["add", "--split", "week", "a.cdx"],
+        ["add", "--split", "year"],
+        ["add", "--split", "year", "a.cdx", "--date", "2021-12"],
+        ["add", "--split-by", "x", "a.cdx", "--append"],
         ["add", "2021-12", "a.txt", "--on-damage", "ignore"],
         ["add", "2021-12", "a.txt", "--unknown"],
         ["estimate", "a.csv", "--store", "s"],

@@ -5,8 +5,10 @@ import io
 import click
 import pytest
 
-from crawlgauge.cli import progress
+from crawlgauge.cli import progress, reading_progress
 from crawlgauge.cli.progress import show_progress
+from crawlgauge.cli.reading_progress import describe_reading, show_reading
+from crawlgauge.sources.progress import Progress
 
 
 class Terminal(io.StringIO):
@@ -35,10 +37,10 @@ def show(*, quiet=False, **options):
     return line
 
 
-def test_share_and_amount_are_shown_and_taken_away_again(use_terminal):
+def test_the_share_is_shown_and_taken_away_again(use_terminal):
     terminal = use_terminal()
-    show(in_bytes=True)
-    assert terminal.getvalue() == "\r\033[Kreading 25% 0 MB\r\033[Kreading 3 MB\r\033[K"
+    show()
+    assert terminal.getvalue() == "\r\033[Kreading 25%\r\033[Kreading\r\033[K"
 
 
 def test_it_is_not_shown_too_often(use_terminal):
@@ -61,3 +63,40 @@ def test_a_command_on_a_terminal_shows_progress_and_the_same_result(run, use_ter
     terminal = use_terminal()
     assert run("overlaps").out == plain
     assert "counting overlaps 100%" in terminal.getvalue()
+
+
+def read_with(use_terminal, **options):
+    terminal = use_terminal(**options)
+    with click.Context(click.Command("x"), obj=False), show_reading() as listener:
+        listener(Progress(file="a/b.cdx", n_bytes=50, n_bytes_total=200, n_captures=7))
+    return terminal.getvalue()
+
+
+def test_reading_tells_share_captures_rate_and_file(use_terminal, monkeypatch):
+    monkeypatch.setattr(reading_progress, "_SECONDS_ON_TERMINAL", 0.0)
+    shown = read_with(use_terminal)
+    assert shown.startswith("\r\033[Kreading 25% of 0 MB, 7 captures, ")
+    assert shown.endswith(" a second: b.cdx\r\033[K")
+
+
+def test_reading_leaves_a_line_in_a_log_now_and_then(monkeypatch, caplog):
+    monkeypatch.setattr("sys.stderr", io.StringIO())
+    state = Progress(file="b\x1b[31m.cdx", n_bytes=3_000_000, n_bytes_total=None, n_captures=7)
+    with caplog.at_level("INFO"), click.Context(click.Command("x"), obj=False):
+        with show_reading() as listener:
+            listener(state)
+        assert caplog.text == ""
+        monkeypatch.setattr(reading_progress, "_SECONDS_IN_LOG", 0.0)
+        with show_reading() as listener:
+            listener(state)
+    assert "read 3 MB, 7 captures" in caplog.text
+    assert "b?[31m.cdx" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "seconds", "left"), [(10, 10, "1:30"), (1, 100, "2:45:00"), (50, 1, None)]
+)
+def test_the_time_left_follows_from_the_bytes(n_bytes, seconds, left):
+    state = Progress(file="a", n_bytes=n_bytes, n_bytes_total=100, n_captures=5)
+    text = describe_reading(state, seconds)
+    assert (f"{left} left" in text) if left else ("left" not in text)

@@ -59,7 +59,10 @@ def test_json_of_a_crawl_has_the_documented_members_in_order():
         ("n_rejected", 3),
         ("rejected", {"no-scheme": 2, "too-long": 1}),
         ("excluded", {"other-scheme": 4}),
+        ("unassigned", {}),
+        ("n_no_status", 0),
         ("damaged", False),
+        ("damage", []),
         ("sample_rate", 0.015625),
         ("key_rule", "surt/1"),
     ]
@@ -121,15 +124,15 @@ def test_what_was_rejected_and_left_out_is_told_by_reason_the_most_frequent_firs
         )
     )
     assert " ".join(text.split()) == (
-        "2021-12 (2021-12-15): 1 URL from 1 capture; 2,001 lines rejected: 2,000 without a scheme, "
-        "1 without a host; 1 capture left out: with a scheme such as dns: or mailto:"
+        "2021-12 (2021-12-15): 1 URL from 1 capture; 2,001 records rejected: 2,000 without a scheme, "
+        "1 without a host; 1 record left out: 1 with a scheme such as dns: or mailto:"
     )
     assert max(map(len, text.split("\n"))) <= 88
 
 
 def test_an_unknown_reason_is_shown_as_it_is():
     text = describe_added(make_record(rejected={"bad-moon": 3, "no-host": 1}))
-    assert " ".join(text.split()).endswith("4 lines rejected: 3 bad-moon, 1 without a host")
+    assert " ".join(text.split()).endswith("4 records rejected: 3 bad-moon, 1 without a host")
 
 
 def test_damage_and_sampling_are_told():

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from crawlgauge.sources.blocks import BlockReader
+from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.request import Request
 from crawlgauge.sources.urllist import read_url_list
 
 
@@ -29,10 +30,25 @@ def gather(batches):
     return found
 
 
+class GivenBlocks:
+    """A stream that is cut into the given blocks."""
+
+    name = "list.txt"
+
+    def __init__(self, blocks):
+        self._blocks = [block for block in blocks if block]
+
+    def beginning(self):
+        return next(iter(self._blocks), b"")
+
+    def blocks(self):
+        return iter(self._blocks)
+
+
 @pytest.fixture(scope="session")
 def scan():
     """Read a list from its bytes, cut into the given blocks."""
-    return lambda *blocks: gather(read_url_list(blocks, name="list.txt"))
+    return lambda *blocks: gather(read_url_list(GivenBlocks(blocks), Request()))
 
 
 @pytest.fixture
@@ -42,6 +58,7 @@ def read_file(tmp_path):
     def read(data, name="list.txt"):
         path = tmp_path / name
         path.write_bytes(data)
-        return gather(read_url_list(BlockReader(str(path)).blocks(), name=name))
+        with ByteStream(name, open_file=lambda: path.open("rb")) as stream:
+            return gather(read_url_list(stream, Request()))
 
     return read

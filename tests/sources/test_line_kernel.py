@@ -13,7 +13,19 @@ from crawlgauge.sources import urllist
 SPACES = b" \t\n\v\f\r"
 SMALL_LIMIT = 24
 PIECES = [
-    *(b"http://", b"https://", b"HTTP://", b"dns:", b"mailto:", b"a+b-1://", b"1a://", b"://"),
+    *(
+        b"http://",
+        b"https://",
+        b"HTTP://",
+        b"dns:",
+        b"mailto:",
+        b"a+b-1://",
+        b"ftps://",
+        b"FTP://",
+        b"ios-app://",
+        b"1a://",
+        b"://",
+    ),
     *(b"http:", b"http:/", b"/", b"?", b"#", b":", b".", b"a", b"example.org", b"x" * 15),
     *(
         b" ",
@@ -44,7 +56,8 @@ def judge(text, max_bytes):
     if scheme is None:
         return "no-scheme"
     rest = text[scheme.end() :]
-    if not rest.startswith(b"//"):
+    is_web = scheme[0].lower() in (b"http:", b"https:", b"ftp:", b"ftps:")
+    if not rest.startswith(b"//") or not is_web:
         return "other-scheme"
     host = rest[2:3]
     return "no-host" if not host or host in b"/?#" + SPACES else None

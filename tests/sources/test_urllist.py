@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from crawlgauge.errors import SourceError
-from crawlgauge.sources import blocks
+from crawlgauge.sources import byte_stream
 from crawlgauge.sources.captures import Captures
-from crawlgauge.sources.urllist import MAX_URL_BYTES
+from crawlgauge.sources.records import MAX_URL_BYTES
 
 A, B = b"http://a.org/", b"https://b.org/x?y=z#part"
 
@@ -60,8 +60,8 @@ def test_a_rejected_line_is_told_with_file_line_offset_and_readable_text(read_fi
 
 
 def test_lines_and_offsets_are_right_over_several_blocks(read_file, monkeypatch):
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 100)
-    monkeypatch.setattr(blocks, "_CHUNK_BYTES", 30)
+    monkeypatch.setattr(byte_stream, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(byte_stream, "_CHUNK_BYTES", 30)
     lines = [b"bad line %d" % k if k % 7 == 0 else b"http://a.org/%d" % k for k in range(1, 200)]
     data = b"\n".join(lines)
     found = read_file(data)
@@ -110,13 +110,9 @@ def test_a_comment_and_a_blank_line_are_passed_over_whatever_their_length(read_f
 
 
 OTHER_FILES = {
-    "UTF-16": ("http://a.org/\n".encode("utf-16"), "UTF-16 text; convert it to UTF-8"),
     "UTF-16 without mark": ("http://a.org/\n".encode("utf-16-le"), "no text file"),
     "binary": (b"\x7fELF\0\0\0", "no text file"),
     "NUL after lines": (A + b"\n\0\0\0", "no text file"),
-    "WARC": (b"WARC/1.0\r\nWARC-Type: warcinfo\r\n\r\n", "a WARC file, not a URL list"),
-    "ARC": (b"filedesc://a.arc 0.0.0.0 2013 text/plain 76\n", "an ARC file, not a URL list"),
-    "CDX": (b" CDX N b a m s k r M S V g\norg,a)/ 2013\n", "a CDX index, not a URL list"),
 }
 
 
@@ -129,13 +125,10 @@ def test_a_file_of_another_kind_is_refused_by_name(read_file, what, pack):
     assert "list.txt" in str(caught.value)
 
 
-def test_the_beginning_is_recognised_however_it_is_cut(scan):
+def test_a_byte_order_mark_is_recognised(scan):
     marked = b"\xef\xbb\xbf" + A
-    for place in range(4):
-        assert scan(marked[:place], marked[place:]).urls == [A]
-        for data, message in OTHER_FILES.values():
-            with pytest.raises(SourceError, match=message):
-                scan(data[:place], data[place:])
+    assert scan(marked).urls == [A]
+    assert scan(marked[:3], marked[3:]).urls == [A]
 
 
 def test_nothing_gives_nothing(read_file, scan):
@@ -145,10 +138,10 @@ def test_nothing_gives_nothing(read_file, scan):
 
 def test_a_batch_checks_its_columns():
     urls = pa.array([A, B])
-    with pytest.raises(TypeError, match="must be an Arrow binary array, not string"):
+    with pytest.raises(TypeError, match="url must be binary, not string"):
         Captures(url=pa.array(["http://a.org/"]))
     with pytest.raises(ValueError, match="differ in length"):
-        Captures(url=urls, status=pa.array([200]))
-    batch = Captures(url=urls, status=pa.array([200, 404]), rejected={"no-host": 1})
+        Captures(url=urls, status=pa.array([200], pa.int32()))
+    batch = Captures(url=urls, status=pa.array([200, 404], pa.int32()), rejected={"no-host": 1})
     with pytest.raises(TypeError):
         batch.rejected["no-host"] = 2

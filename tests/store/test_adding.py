@@ -26,7 +26,7 @@ def test_a_crawl_is_stored_with_all_that_is_known_of_it(store, make_list, see_wh
     assert found.rejected == {"no-scheme": 1, "no-host": 1}
     assert found.excluded == {"other-scheme": 1}
     assert (found.crawl.date, found.crawl.damaged) == (dt.date(2021, 12, 15), False)
-    assert (found.key_rule, found.sample_rate) == ("raw/1", 1.0)
+    assert (found.key_rule, found.sample_rate) == ("surt/1", 1.0)
     (entry,) = found.provenance.inputs
     assert (entry.name, entry.n_bytes) == (str(path), path.stat().st_size)
     see_whole(store, ["2021-12"])
@@ -44,6 +44,70 @@ def test_the_date_is_the_given_one_else_that_of_the_label(store, make_list):
     assert api.add_crawl(store, "2021-12", path, date=date).crawl_set.crawl.date == date
     with pytest.raises(CrawlError, match=r"crawl 'b' has no date.*--date 2021-12-15"):
         api.add_crawl(store, "b", path)
+
+
+@pytest.fixture
+def make_index(tmp_path):
+    """Write CDXJ lines of (number, time, status)."""
+
+    def make(rows, name="index.cdxj"):
+        path = tmp_path / name
+        path.write_text(
+            "".join(
+                f'org,example)/{number} {time} {{"url": "http://example.org/{number}", '
+                f'"status": "{status}", "mime": "text/html", "filename": "W-{time[:6]}.warc.gz"}}\n'
+                for number, time, status in rows
+            )
+        )
+        return path
+
+    return make
+
+
+def test_the_date_is_that_of_the_median_capture_where_there_are_times(store, make_index):
+    times = ["20211201000000", "20211203000000", "20211204235959", "20220101000000"]
+    path = make_index((k, time, 200) for k, time in enumerate(times))
+    crawl = api.add_crawl(store, "b", path).crawl_set.crawl
+    assert crawl.date == dt.date(2021, 12, 3)
+    assert crawl.first_capture == dt.datetime(2021, 12, 1, tzinfo=dt.UTC)
+    assert crawl.last_capture == dt.datetime(2022, 1, 1, tzinfo=dt.UTC)
+    assert api.add_crawl(store, "2020-05", path).crawl_set.crawl.date == dt.date(2021, 12, 3)
+    dated = api.add_crawl(store, "c", path, date="2019-01-01").crawl_set.crawl
+    assert dated.date == dt.date(2019, 1, 1)
+
+
+def test_what_does_not_count_is_told_by_reason_and_stored(store, make_index, tmp_path):
+    time = "20211201000000"
+    path = make_index(
+        [(1, time, 200), (2, time, 302), (3, time, 404), (4, time, "-"), (5, time, 200)]
+    )
+    scope = tmp_path / "scope.txt"
+    scope.write_text("example.org\n!https://example.org/5\n")
+    found = api.add_crawl(store, "a", path, scope=scope).crawl_set
+    assert found.excluded == {"redirect": 1, "error": 1, "out-of-scope": 1}
+    assert (found.crawl.n_urls, found.n_no_status) == (2, 1)
+    assert api.list_crawls(store)[0].excluded == found.excluded
+    assert api.add_crawl(store, "b", path, status="any").crawl_set.crawl.n_urls == 5
+    with pytest.raises(
+        SourceError, match="none of the captures counts; left out: 3 mime, 1 redirect"
+    ):
+        api.add_crawl(store, "c", path, mime="image/*")
+
+
+def test_the_same_files_read_in_another_way_are_no_repetition(store, make_index):
+    path = make_index([(1, "20211201000000", 200), (2, "20211201000000", 404)])
+    api.add_crawl(store, "a", path)
+    with pytest.raises(StoreError, match="in another way"):
+        api.add_crawl(store, "a", path, status="any")
+    assert api.add_crawl(store, "a", path).outcome == "unchanged"
+
+
+def test_keys_of_the_index_are_taken_on_demand(store, make_index, make_list):
+    path = make_index([(1, "20211201000000", 200)])
+    given = api.add_crawl(store, "a", path, identity="given").crawl_set
+    assert (given.key_rule, given.crawl.n_urls) == ("given/1", 1)
+    with pytest.raises(SourceError, match=r"an input has none.*--identity surt"):
+        api.add_crawl(store, "2020-01", make_list([1]), identity="given")
 
 
 def test_adding_the_same_again_changes_nothing(full_store, make_list):
@@ -88,11 +152,11 @@ def test_a_label_that_is_no_file_name_is_refused(store, make_list, label):
     [
         (b"", "no URL found.* blank lines"),
         (b"\n# comment\n", "no URL found.* blank lines"),
-        (b"a\nb\ndns:c\n", r"none of 3 lines is a URL such as .* line 1 of .* is 'a'"),
+        (b"a\nb\n", r"none of 2 lines is a URL such as .* line 1 of .* is 'a'"),
+        (b"dns:c\n", r"none of the captures counts; left out: 1 other-scheme"),
         (gzip.compress(b"http://a.org/\n")[:-3], "is damaged at byte"),
-        (b"WARC/1.0\r\n", "is a WARC file"),
     ],
-    ids=["empty", "comments", "no URL", "damaged", "WARC"],
+    ids=["empty", "comments", "no URL", "nothing that counts", "damaged"],
 )
 def test_an_add_that_fails_leaves_no_store_behind(store, tmp_path, content, message):
     path = tmp_path / "bad.txt"
@@ -119,8 +183,9 @@ def test_damaged_input_is_kept_on_demand_without_its_last_broken_line(store, tmp
         api.add_crawl(store, "2021-12", path)
     kept = api.add_crawl(store, "2021-12", path, on_damage="keep").crawl_set
     assert kept.crawl.damaged
-    assert "cut.gz is damaged at byte 20,000" in kept.damage[0]
-    n_read = int(kept.damage[0].split("; ")[1].split(" bytes")[0].replace(",", ""))
+    (damage,) = kept.damage
+    assert (damage.file, damage.byte) == (str(path), 20_000)
+    n_read = int(damage.lost.split("first ")[1].split(" bytes")[0].replace(",", ""))
     assert kept.crawl.n_urls == text[:n_read].count(b"\n") > 100
     assert api.list_crawls(store)[0].crawl.damaged
 
@@ -143,13 +208,24 @@ def test_a_file_damaged_from_the_start_is_not_called_empty(store, tmp_path):
 def test_progress_counts_bytes_to_the_end(store, make_list):
     steps = []
     path = make_list(range(1000))
-    api.add_crawl(store, "2021-12", path, progress=lambda *step: steps.append(step))
-    assert steps[-1] == (path.stat().st_size, path.stat().st_size)
+    api.add_crawl(store, "2021-12", path, progress=steps.append)
+    assert steps[-1].n_bytes == steps[-1].n_bytes_total == path.stat().st_size
+    assert steps[-1].file == str(path)
 
 
 def test_a_store_of_another_rule_is_refused(full_store, make_list):
     (full_store / "store.json").write_text(
-        json.dumps({"schema": "crawlgauge.store/1", "key_rule": "surt/1"})
+        json.dumps({"schema": "crawlgauge.store/1", "key_rule": "raw/1"})
     )
-    with pytest.raises(StoreError, match=r"identifies URLs by surt/1, not by raw/1; keys of two"):
-        api.add_crawl(full_store, "2022-06", make_list([1]))
+    with pytest.raises(StoreError, match=r"identifies URLs by raw/1, not by surt/1; keys of two"):
+        api.add_crawl(full_store, "2022-06", make_list([1]), identity="surt")
+
+
+def test_a_store_keeps_its_identity_unless_another_is_asked_for(store, make_list):
+    api.add_crawl(store, "2021-06", make_list([1]), identity="scheme-free")
+    assert api.add_crawl(store, "2021-12", make_list([2])).crawl_set.key_rule == "scheme-free/1"
+    (store / "store.json").write_text(
+        json.dumps({"schema": "crawlgauge.store/1", "key_rule": "surt/99"})
+    )
+    with pytest.raises(StoreError, match=r"by surt/99, which this version does not know"):
+        api.add_crawl(store, "2022-06", make_list([3]))

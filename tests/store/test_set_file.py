@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from crawlgauge.crawl import Crawl
+from crawlgauge.damage import Damage
 from crawlgauge.errors import StoreError
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.store import set_file
@@ -43,7 +44,10 @@ def write(path):
             n_captures=7000,
             rejected={"no-host": 3},
             excluded={"other-scheme": 1},
-            damage=("a.gz is damaged",),
+            damage=(Damage(file="a.gz", byte=7, reason="broken", lost="the rest"),),
+            unassigned={"no-time": 2},
+            n_no_status=3,
+            days={738_000: 10},
             checksum="",
             range_bits=0,
             provenance=Provenance(

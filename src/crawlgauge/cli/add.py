@@ -1,14 +1,13 @@
 """The command ``add``: read archive files into the store."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from crawlgauge.cli import options
-from crawlgauge.cli.progress import show_progress
 
 if TYPE_CHECKING:
-    from crawlgauge.store.adding import OnDamage
+    from crawlgauge.store.making import Addition
 
 __all__ = ["add"]
 
@@ -19,74 +18,136 @@ EXIT_DAMAGED = 4
     epilog="""\b
 Examples:
   crawlgauge add 2021-12 crawls/2021-12/
-  crawlgauge add 2021-12 'crawls/2021-12/*.txt.gz' --date 2021-12-13
+  crawlgauge add 2021-12 'crawls/2021-12/*.cdx.gz' --date 2021-12-13
+  crawlgauge add 2021-12 later-part.warc.gz --append
+  crawlgauge add --split half-year collection.cdxj.gz
+  crawlgauge add --split-by 'GAW-(\\d{4}-\\d{2})' collection.cdxj.gz
+  crawlgauge add 2021-12 urls.csv --column page
   zcat urls.gz | crawlgauge add 2021-12 -
-  crawlgauge add 2021-12 @files-of-december.txt --replace
   crawlgauge add --from crawls.csv
 
-The date of a crawl is --date, else the one that its label contains: 2013-12-15, 20131215,
-2013-12 (its 15th) or CC-MAIN-2023-40 (Monday of that week)."""
+The date of a crawl is --date, else the day of its median capture, else the one that its label
+contains: 2013-12-15, 20131215, 2013-12 (its 15th) or CC-MAIN-2023-40 (Monday of that week)."""
 )
 @click.argument("label", required=False)
 @click.argument("inputs", nargs=-1, metavar="INPUT...")
 @click.option(
     "--from", "crawl_list", metavar="CSV", help="Add all crawls of a list: label,date,path."
 )
+@click.option(
+    "--split",
+    "period",
+    type=click.Choice(["month", "quarter", "half-year", "year"]),
+    help="Cut a collection-wide index into crawls by capture time. No LABEL then.",
+)
+@click.option(
+    "--split-by",
+    "pattern",
+    metavar="REGEX",
+    help="Cut it by the WARC file's name: the first group is the label. No LABEL then.",
+)
+@click.option(
+    "--split-field",
+    metavar="NAME",
+    default="filename",
+    show_default=True,
+    help="The field that --split-by looks at: the WARC file's name, or any other of the input.",
+)
 @click.option("--date", metavar="DATE", help="The date that stands for the crawl.")
-@options.identity
-@options.on_damage
+@options.reading
 @options.replace
+@click.option("--append", is_flag=True, help="Add the inputs to the crawl of that label.")
 @options.store
 @options.as_json
 def add(
     label: str | None,
     inputs: tuple[str, ...],
     crawl_list: str | None,
+    period: Any,  # noqa: ANN401 - click checks the choice
+    pattern: str | None,
+    split_field: str,
     date: str | None,
-    identity: str,
-    on_damage: "OnDamage",
     replace: bool,
+    append: bool,
     store: str | None,
     as_json: bool,
+    **reading: Any,  # noqa: ANN401 - the options of `options.reading`
 ) -> int:
     """Read the files of a crawl into the store.
 
     LABEL names the crawl. INPUT is a file, folder or glob, @list.txt (a file that names inputs),
-    or - for standard input: lists of URLs, one a line, plain or gzip. Blank lines and lines that
-    begin with # are passed over; lines that are no URL are counted and reported.
+    or - for standard input. Formats are told by content: WARC, ARC, WACZ, CDX, CDXJ, ZipNum,
+    Heritrix's crawl.log, Parquet, CSV, TSV, JSON Lines, answers of CDX servers, lists of URLs;
+    plain, gzip, bzip2, xz or zstd. What is left out is counted and reported by reason.
     """
-    from crawlgauge import api
-    from crawlgauge.cli.additions import print_addition, print_json
+    from crawlgauge import ingestion
+    from crawlgauge.cli.additions import print_addition, print_json, print_unassigned
+    from crawlgauge.cli.reading_progress import show_reading
 
-    with show_progress("reading", in_bytes=True) as progress:
+    words = [word for word in (label, *inputs) if word is not None]
+    is_cut = period is not None or pattern is not None
+    _check_usage(words, crawl_list, date, is_cut=is_cut, append=append)
+    with show_reading() as listener:
         if crawl_list is not None:
-            if label is not None or inputs or date is not None:
-                raise click.UsageError("--from takes labels, dates and inputs from the list alone")
-            additions = api.add_crawls(
+
+            def tell(addition: "Addition") -> None:
+                if listener is not None:
+                    listener.clear()
+                print_addition(addition)
+
+            additions = ingestion.add_crawls(
                 store,
                 crawl_list,
-                identity=identity,
                 replace=replace,
-                on_damage=on_damage,
-                progress=progress,
-                on_added=None if as_json else print_addition,
+                append=append,
+                progress=listener,
+                on_added=None if as_json else tell,
+                **reading,
             )
-        elif label is None or not inputs:
-            raise click.UsageError("name a label and at least one input, or use --from")
-        else:
-            addition = api.add_crawl(
+        elif is_cut:
+            result = ingestion.split_collection(
                 store,
-                label,
-                inputs,
-                date=date,
-                identity=identity,
+                words,
+                period=period,
+                pattern=pattern,
+                field=split_field,
                 replace=replace,
-                on_damage=on_damage,
-                progress=progress,
+                progress=listener,
+                **reading,
+            )
+            additions = result.additions
+        else:
+            addition = ingestion.add_crawl(
+                store,
+                words[0],
+                words[1:],
+                date=date,
+                replace=replace,
+                append=append,
+                progress=listener,
+                **reading,
             )
             additions = (addition,)
-            if not as_json:
-                print_addition(addition)
+    if is_cut:
+        print_unassigned(result)
     if as_json:
         print_json(additions)
+    elif crawl_list is None:
+        for addition in additions:
+            print_addition(addition)
     return EXIT_DAMAGED if any(item.crawl_set.damage for item in additions) else 0
+
+
+def _check_usage(
+    words: list[str], crawl_list: str | None, date: str | None, *, is_cut: bool, append: bool
+) -> None:
+    if crawl_list is not None:
+        if words or date is not None or is_cut:
+            raise click.UsageError("--from takes labels, dates and inputs from the list alone")
+    elif is_cut:
+        if not words:
+            raise click.UsageError("name at least one input to cut into crawls")
+        if date is not None or append:
+            raise click.UsageError("--split makes crawls of its own; leave out --date and --append")
+    elif len(words) < 2:  # noqa: PLR2004 - a label and an input
+        raise click.UsageError("name a label and at least one input, or use --from or --split")

@@ -7,9 +7,11 @@ import click
 
 from crawlgauge.cli.records import to_record
 from crawlgauge.report import crawls_json, crawls_text
-from crawlgauge.store.adding import Addition
+from crawlgauge.sources.captures import Rejection
+from crawlgauge.store.making import Addition
+from crawlgauge.store.splitting import SplitResult
 
-__all__ = ["print_addition", "print_json"]
+__all__ = ["print_addition", "print_json", "print_unassigned"]
 
 _log = logging.getLogger(__name__)
 
@@ -21,7 +23,8 @@ def print_addition(addition: Addition) -> None:
     if addition.outcome == "unchanged":
         click.echo(f"{record.crawl.label}: unchanged, the same files were added before")
     else:
-        click.echo(f"{addition.outcome} {crawls_text.describe_added(record)}")
+        verb = "appended to" if addition.outcome == "appended" else addition.outcome
+        click.echo(f"{verb} {crawls_text.describe_added(record)}")
 
 
 def print_json(additions: Sequence[Addition]) -> None:
@@ -33,15 +36,22 @@ def print_json(additions: Sequence[Addition]) -> None:
     click.echo(crawls_json.to_json(records, outcomes=outcomes))
 
 
+def print_unassigned(result: SplitResult) -> None:
+    """Tell on standard error what of a collection belongs to none of its crawls."""
+    _warn_of(result.examples)
+    if result.unassigned:
+        reasons = crawls_text.list_reasons(result.unassigned)
+        _log.warning("belonging to none of the crawls: %s", reasons)
+
+
 def _warn(addition: Addition) -> None:
-    """Tell rejected lines and damage on standard error."""
-    for example in addition.examples:
-        _log.warning(
-            "%s, line %d: rejected (%s): %s",
-            example.file,
-            example.line,
-            example.reason,
-            example.text,
-        )
+    """Tell rejected records and damage on standard error."""
+    _warn_of(addition.examples)
     for damage in addition.crawl_set.damage:
         _log.warning("crawl %s is incomplete: %s", addition.crawl_set.crawl.label, damage)
+
+
+def _warn_of(examples: Sequence[Rejection]) -> None:
+    for example in examples:
+        place = f"byte {example.offset:,}" if example.line is None else f"line {example.line}"
+        _log.warning("%s, %s: rejected (%s): %s", example.file, place, example.reason, example.text)

@@ -22,7 +22,7 @@ Examples:
 def demo(folder: str, seed: int, as_json: bool) -> None:
     """Simulate an archive of 15 crawls, add it to a store, estimate, and compare with the truth.
 
-    DIR receives the simulated URL lists with truth.json, and the store; it is made if it is
+    DIR receives the simulated CDXJ files with truth.json, and the store; it is made if it is
     missing, and what an earlier demo left in it is replaced. Default: crawlgauge-demo.
     """
     from crawlgauge.demonstration import run_demo
@@ -36,15 +36,15 @@ def demo(folder: str, seed: int, as_json: bool) -> None:
         return
     click.echo(f"""\
 Simulated {len(result.archive.crawls)} crawls of a web whose size and turnover are known, wrote \
-them as URL lists,
-added them to a store, and estimated from their overlaps alone:
+them as CDXJ
+files, added them to a store, and estimated from their overlaps alone:
 
 {result.fit.summary()}
 
 Truth and estimate:
 {truth_text.to_text(result.archive.truth, result.fit.estimates)}
 
-URL lists and truth.json: {result.lists}
+CDXJ files and truth.json: {result.indexes}
 Store: {result.store}
 Try next: crawlgauge list --store {result.store}
           crawlgauge overlaps --store {result.store}""")

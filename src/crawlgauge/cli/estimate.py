@@ -18,6 +18,7 @@ Examples:
   crawlgauge estimate --since 2016-01-01 --exclude 2018-06
   crawlgauge estimate --min-lag 2
   crawlgauge estimate --explain short-lag
+  crawlgauge estimate --explain estimators
   crawlgauge estimate two-crawls.csv --persistence 0.73"""
 )
 @click.argument("table", required=False)
@@ -41,7 +42,8 @@ Examples:
 @click.option(
     "--explain",
     metavar="CHECK",
-    help="Tell what a check means, how it is computed and what it found, instead.",
+    help="Tell what a check means, how it is computed and what it found, instead; or, for "
+    "estimators, what each estimator assumes.",
 )
 @options.store
 @options.as_json

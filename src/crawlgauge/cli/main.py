@@ -66,6 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         Words after the program's name; those of the process if not given.
     """
     signal.signal(signal.SIGTERM, _stop)
+    # The matrices here are small: threads would wait for each other longer than they compute.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(_run(arguments))
 
 

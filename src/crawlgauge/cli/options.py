@@ -1,8 +1,11 @@
 """Options that several commands share."""
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 
-__all__ = ["as_json", "identity", "on_damage", "replace", "store"]
+__all__ = ["as_json", "reading", "replace", "store"]
 
 store = click.option(
     "--store",
@@ -10,22 +13,70 @@ store = click.option(
     help="The store; else $CRAWLGAUGE_STORE, else ./crawlgauge.store.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-identity = click.option(
-    "--identity",
-    type=click.Choice(["raw", "scheme-free", "surt"]),
-    default="raw",
-    show_default=True,
-    help="Which URLs are the same. raw: as they are, without surrounding space and fragment. "
-    "scheme-free: http or https alike, host in lower case. surt: the sort key of web archives, "
-    "without www, session ids and order of the query. All crawls of a store have the same.",
-)
 replace = click.option(
     "--replace", is_flag=True, help="Replace the crawl if the store holds one of that label."
 )
-on_damage = click.option(
-    "--on-damage",
-    type=click.Choice(["stop", "keep"]),
-    default="stop",
-    show_default=True,
-    help="What to do with a damaged input: store nothing, or keep what can be read and mark it.",
+
+_READING = (
+    click.option(
+        "--identity",
+        type=click.Choice(["surt", "scheme-free", "raw", "given"]),
+        help="Which URLs are the same. surt: the sort key of web archives, without scheme, www, "
+        "session ids and order of the query. scheme-free: http or https alike, host in lower "
+        "case. raw: as they are, without surrounding space and fragment. given: the key that the "
+        "index file holds. All crawls of a store have the same: the store's, or surt if it is "
+        "new.",
+    ),
+    click.option(
+        "--status",
+        metavar="LIST",
+        default="2xx,none",
+        show_default=True,
+        help="HTTP statuses that count: any, or some of 2xx, 404, 200-299 and none (captures "
+        "without a status) between commas. Revisit records count as 200.",
+    ),
+    click.option(
+        "--mime",
+        metavar="LIST",
+        help="Media types that count: text/html,image/*. All if not given.",
+    ),
+    click.option(
+        "--scope",
+        metavar="FILE",
+        help="Hosts, domains or SURT prefixes that count, one a line; ! before one excludes it.",
+    ),
+    click.option(
+        "--format",
+        metavar="NAME",
+        help="Format of the inputs, where it should not be found out from their content: warc, "
+        "arc, parquet, cdxj, cdx, crawl-log, server-json, jsonl, csv or urls.",
+    ),
+    click.option(
+        "--column",
+        metavar="NAME|N",
+        help="The column of CSV, TSV, JSON Lines or Parquet that holds the URLs.",
+    ),
+    click.option(
+        "--on-damage",
+        type=click.Choice(["stop", "keep"]),
+        default="stop",
+        show_default=True,
+        help="What to do with a damaged input: store nothing, or keep what can be read and mark "
+        "the crawl as incomplete.",
+    ),
+    click.option(
+        "--max-expansion",
+        metavar="N",
+        type=click.FloatRange(min=1),
+        default=500.0,
+        show_default=True,
+        help="How many times its compressed size an input may have.",
+    ),
 )
+
+
+def reading(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options for reading archive files."""
+    for option in reversed(_READING):
+        command = option(command)
+    return command

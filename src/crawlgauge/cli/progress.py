@@ -7,17 +7,16 @@ from contextlib import contextmanager
 
 import click
 
-__all__ = ["show_progress"]
+__all__ = ["CLEAR_LINE", "show_progress"]
 
 _SECONDS_BETWEEN = 0.1
-_CLEAR_LINE = "\r\033[K"
-_MEGABYTE = 1_000_000
+CLEAR_LINE = "\r\033[K"
+"""What takes a line of a terminal away."""
 
 
 class _Line:
-    def __init__(self, title: str, *, in_bytes: bool) -> None:
+    def __init__(self, title: str) -> None:
         self._title = title
-        self._in_bytes = in_bytes
         self._last = time.monotonic()
         self.is_shown = False
 
@@ -29,31 +28,27 @@ class _Line:
         parts = [self._title]
         if n_total:
             parts.append(f"{min(n_done, n_total) / n_total:.0%}")
-        if self._in_bytes:
-            parts.append(f"{n_done / _MEGABYTE:,.0f} MB")
-        sys.stderr.write(_CLEAR_LINE + " ".join(parts))
+        sys.stderr.write(CLEAR_LINE + " ".join(parts))
         sys.stderr.flush()
 
 
 @contextmanager
-def show_progress(title: str, *, in_bytes: bool = False) -> Iterator[_Line | None]:
+def show_progress(title: str) -> Iterator[_Line | None]:
     """Give a function that shows progress, or None if nobody would see it.
 
     Parameters
     ----------
     title
         What is going on.
-    in_bytes
-        Whether the amounts are bytes, to be shown too.
     """
     is_quiet = bool(click.get_current_context().obj)
     if is_quiet or not sys.stderr.isatty():
         yield None
         return
-    line = _Line(title, in_bytes=in_bytes)
+    line = _Line(title)
     try:
         yield line
     finally:
         if line.is_shown:
-            sys.stderr.write(_CLEAR_LINE)
+            sys.stderr.write(CLEAR_LINE)
             sys.stderr.flush()

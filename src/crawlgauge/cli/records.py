@@ -13,6 +13,9 @@ def to_record(crawl_set: CrawlSet) -> CrawlRecord:
         n_captures=crawl_set.n_captures,
         rejected=crawl_set.rejected,
         excluded=crawl_set.excluded,
+        unassigned=crawl_set.unassigned,
+        n_no_status=crawl_set.n_no_status,
+        damage=crawl_set.damage,
         sample_rate=crawl_set.sample_rate,
         key_rule=crawl_set.key_rule,
     )

@@ -12,6 +12,7 @@ from crawlgauge.keys.rules import GIVEN, RAW, SCHEME_FREE, SURT, KeyRule
 from crawlgauge.keys.scheme_free import hash_scheme_free
 from crawlgauge.keys.surt import canonical_surt
 from crawlgauge.keys.surt_kernel import hash_surt
+from crawlgauge.sources.captures import binary_buffers
 
 __all__ = ["KERNELS", "compute_keys"]
 
@@ -49,22 +50,9 @@ def compute_keys(urls: pa.Array, rule: KeyRule) -> NDArray[np.uint64]:
     keys = np.empty(len(urls), dtype=np.uint64)
     if len(urls) == 0:
         return keys
-    data, offsets = _buffers(urls)
+    data, offsets = binary_buffers(urls)
     deferred = KERNELS[rule](data, offsets, keys)
     if deferred is not None and deferred.size:
         forms = [canonical_surt(urls[int(number)].as_py()) for number in deferred]
         keys[deferred] = compute_keys(pa.array(forms, pa.binary()), GIVEN)
     return keys
-
-
-def _buffers(urls: pa.Array) -> tuple[_Bytes, _Offsets]:
-    """Return all bytes of an array's buffer, and where each URL begins and the last ends."""
-    _, offset_buffer, data_buffer = urls.buffers()
-    offsets = np.frombuffer(offset_buffer, dtype=np.int32)[
-        urls.offset : urls.offset + len(urls) + 1
-    ]
-    # An array of empty strings only has no data buffer at all.
-    data = np.frombuffer(data_buffer or b"\0", dtype=np.uint8)
-    # Whether Arrow lets one write differs from batch to batch, and numba compiles for each.
-    data.flags.writeable = offsets.flags.writeable = False
-    return data, offsets

@@ -54,8 +54,8 @@ GIVEN = KeyRule(
     summary="the key that the index file holds, as it is",
 )
 
-RULES = {rule.name: rule for rule in (RAW, SCHEME_FREE, SURT)}
-"""What users can choose for URLs; `GIVEN` is for keys that a file already holds."""
+RULES = {rule.name: rule for rule in (SURT, SCHEME_FREE, RAW, GIVEN)}
+"""What users can choose; `GIVEN` is for keys that an index file already holds."""
 
 
 def find_rule(name: str) -> KeyRule:

@@ -12,11 +12,11 @@ from crawlgauge.keys.surt_query_kernel import MAX_PARAMETERS, write_query
 from crawlgauge.keys.xxh64 import xxh64
 from crawlgauge.words import find_byte
 
-__all__ = ["hash_surt", "write_surt"]
+__all__ = ["FORM_ROOM", "MAX_FORM_BYTES", "hash_surt", "write_surt"]
 
-_MAX_BYTES = 1 << 16
+MAX_FORM_BYTES = 1 << 16
 _AND, _COLON, _HASH, _MARK, _PLUS = 0x26, 0x3A, 0x23, 0x3F, 0x2B
-_ROOM = 8
+FORM_ROOM = 8
 """For what a form has and its URL need not have: the signs around an empty path."""
 
 
@@ -41,11 +41,11 @@ def hash_surt(
     longest = 0
     for url in range(keys.size):
         longest = max(longest, offsets[url + 1] - offsets[url])
-    longest = min(longest, _MAX_BYTES)
+    longest = min(longest, MAX_FORM_BYTES)
     # Each byte becomes an escape at most.
-    form = np.empty(3 * longest + _ROOM, dtype=np.uint8)
-    plain = np.empty(longest + _ROOM, dtype=np.uint8)
-    ordered = np.empty(3 * longest + _ROOM, dtype=np.uint8)
+    form = np.empty(3 * longest + FORM_ROOM, dtype=np.uint8)
+    plain = np.empty(longest + FORM_ROOM, dtype=np.uint8)
+    ordered = np.empty(3 * longest + FORM_ROOM, dtype=np.uint8)
     bounds = np.empty(max(2 * MAX_PARAMETERS, MAX_LABELS) + 1, dtype=np.int64)
     deferred = np.empty(keys.size, dtype=np.int64)
     n_deferred = 0
@@ -53,7 +53,7 @@ def hash_surt(
         # As 32-bit numbers they would make numba compile all that follows once more.
         start, end = int(np.int64(offsets[url])), int(np.int64(offsets[url + 1]))
         length = DEFER
-        if end - start <= _MAX_BYTES:
+        if end - start <= MAX_FORM_BYTES:
             length = write_surt(data, start, end, form, plain, ordered, bounds)
         if length == DEFER:
             deferred[n_deferred] = url

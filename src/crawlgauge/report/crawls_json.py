@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from crawlgauge.crawl import Crawl, format_time
+from crawlgauge.damage import Damage
 
 __all__ = ["SCHEMA", "CrawlRecord", "to_dict", "to_json"]
 
@@ -31,6 +32,12 @@ class CrawlRecord:
         Share of the keys that is kept.
     key_rule
         Name and version of the rule by which two URLs are the same.
+    unassigned
+        Number of records of a collection that belong to none of its crawls, by reason.
+    n_no_status
+        Captures that were counted although their input gives no status for them.
+    damage
+        What was damaged in the input.
     """
 
     crawl: Crawl
@@ -39,10 +46,13 @@ class CrawlRecord:
     excluded: Mapping[str, int]
     sample_rate: float
     key_rule: str
+    unassigned: Mapping[str, int] = field(default_factory=dict)
+    n_no_status: int = 0
+    damage: tuple[Damage, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rejected", MappingProxyType(dict(self.rejected)))
-        object.__setattr__(self, "excluded", MappingProxyType(dict(self.excluded)))
+        for name in ("rejected", "excluded", "unassigned"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     @property
     def n_rejected(self) -> int:
@@ -69,7 +79,10 @@ def to_dict(record: CrawlRecord) -> dict[str, Any]:
         "n_rejected": record.n_rejected,
         "rejected": dict(record.rejected),
         "excluded": dict(record.excluded),
+        "unassigned": dict(record.unassigned),
+        "n_no_status": record.n_no_status,
         "damaged": crawl.damaged,
+        "damage": [damage.to_dict() for damage in record.damage],
         "sample_rate": record.sample_rate,
         "key_rule": record.key_rule,
     }

@@ -6,19 +6,33 @@ from collections.abc import Mapping, Sequence
 from crawlgauge.report.crawls_json import CrawlRecord
 from crawlgauge.report.text_table import Column, render_table
 
-__all__ = ["describe_added", "to_text"]
+__all__ = ["describe_added", "list_reasons", "to_text"]
 
 _WIDTH = 88
 _TABLE_WIDTH = 100
 
-_REJECTED = {
+_REASONS = {
+    "error": "with an error status (4xx, 5xx)",
+    "mime": "of other media types",
     "no-host": "without a host",
+    "no-match": "without a match of --split-by",
+    "no-mime": "without a media type",
     "no-scheme": "without a scheme",
+    "no-status": "without a status",
+    "no-time": "without a capture time",
+    "no-url": "without a URL",
+    "not-fetched": "not fetched",
+    "other-scheme": "with a scheme such as dns: or mailto:",
+    "out-of-scope": "out of scope",
+    "redirect": "redirects (3xx)",
+    "request": "requests",
+    "robots.txt": "of robots.txt",
+    "status": "with another status",
+    "too-few-cells": "with too few cells",
+    "too-few-fields": "with too few fields",
     "too-long": "too long",
 }
-_EXCLUDED = {
-    "other-scheme": "with a scheme such as dns: or mailto:",
-}
+"""What reasons are in words; others are shown as they are."""
 
 _COLUMNS = (
     Column(header="crawl"),
@@ -60,16 +74,19 @@ def describe_added(record: CrawlRecord) -> str:
     >>> crawl = Crawl(label="2021-12", date=dt.date(2021, 12, 15), n_urls=92_143)
     >>> print(describe_added(CrawlRecord(crawl=crawl, n_captures=92_210, rejected={"no-host": 3},
     ...                                  excluded={}, sample_rate=1.0, key_rule="surt/1")))
-    2021-12 (2021-12-15): 92,143 URLs from 92,210 captures; 3 lines rejected: without a host
+    2021-12 (2021-12-15): 92,143 URLs from 92,210 captures; 3 records rejected: 3 without a
+      host
     """
     crawl = record.crawl
     parts = [f"{_count(crawl.n_urls, 'URL')} from {_count(record.n_captures, 'capture')}"]
     if record.n_rejected:
-        reasons = _list_reasons(record.rejected, _REJECTED)
-        parts.append(f"{_count(record.n_rejected, 'line')} rejected: {reasons}")
+        reasons = list_reasons(record.rejected)
+        parts.append(f"{_count(record.n_rejected, 'record')} rejected: {reasons}")
     if record.n_excluded:
-        reasons = _list_reasons(record.excluded, _EXCLUDED)
-        parts.append(f"{_count(record.n_excluded, 'capture')} left out: {reasons}")
+        reasons = list_reasons(record.excluded)
+        parts.append(f"{_count(record.n_excluded, 'record')} left out: {reasons}")
+    if record.n_no_status:
+        parts.append(f"{_count(record.n_no_status, 'capture')} without a status counted")
     parts += _notes(record)
     sentence = f"{crawl.label} ({crawl.date.isoformat()}): " + "; ".join(parts)
     return textwrap.fill(
@@ -86,13 +103,17 @@ def _notes(record: CrawlRecord) -> list[str]:
     return notes
 
 
-def _list_reasons(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
+def list_reasons(counts: Mapping[str, int]) -> str:
+    """Return reasons with their counts in words, the most frequent first.
+
+    Examples
+    --------
+    >>> list_reasons({"redirect": 2, "error": 1300})
+    '1,300 with an error status (4xx, 5xx), 2 redirects (3xx)'
+    """
     counted = {slug: n for slug, n in counts.items() if n}
-    if len(counted) == 1:
-        (slug,) = counted
-        return words.get(slug, slug)
     ordered = sorted(counted.items(), key=lambda entry: (-entry[1], entry[0]))
-    return ", ".join(f"{n:,} {words.get(slug, slug)}" for slug, n in ordered)
+    return ", ".join(f"{n:,} {_REASONS.get(slug, slug)}" for slug, n in ordered)
 
 
 def _count(n: int, noun: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crawlgauge.errors import SourceError
 
-__all__ = ["STDIN", "InputFiles", "find_inputs"]
+__all__ = ["STDIN", "InputFiles", "find_inputs", "identify_file"]
 
 STDIN = "-"
 """Stands for standard input wherever a file is expected."""
@@ -54,7 +54,7 @@ def find_inputs(words: Iterable[str], *, base: Path | None = None) -> InputFiles
     repeated: list[str] = []
     seen: set[object] = set()
     for name in _expand_all(words, base):
-        identity = _identify(name)
+        identity = identify_file(name)
         if identity in seen:
             repeated.append(name)
         else:
@@ -148,7 +148,8 @@ def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def _identify(name: str) -> object:
+def identify_file(name: str) -> object:
+    """Return what two names of the same file have in common."""
     if name == STDIN:
         return STDIN
     found = _find(Path(name))

@@ -26,7 +26,23 @@ TOO_LONG = 4
 OTHER_SCHEME = 5
 N_VERDICTS = 6
 
-_HASH, _SLASH, _COLON, _QUESTION = 0x23, 0x2F, 0x3A, 0x3F
+_HASH, _SLASH, _COLON, _QUESTION, _LETTER_S = 0x23, 0x2F, 0x3A, 0x3F, 0x73
+_HTTP = np.frombuffer(b"http", dtype=np.uint8)
+_FTP = np.frombuffer(b"ftp", dtype=np.uint8)
+
+
+@compiled
+def _is_web_scheme(block: NDArray[np.uint8], start: int, end: int) -> bool:
+    """Tell whether a scheme is one that crawlers fetch from: http, https, ftp or ftps."""
+    if end > start and (block[end - 1] | 0x20) == _LETTER_S:
+        end -= 1
+    wanted = _HTTP if end - start == _HTTP.size else _FTP
+    if end - start != wanted.size:
+        return False
+    for place in range(wanted.size):  # noqa: SIM110 - numba knows no generators
+        if (block[start + place] | 0x20) != wanted[place]:
+            return False
+    return True
 
 
 @compiled
@@ -49,6 +65,8 @@ def judge_line(block: NDArray[np.uint8], start: int, end: int, max_bytes: int) -
     if colon == start or colon == end or block[colon] != _COLON:
         return NO_SCHEME
     if colon + 2 >= end or block[colon + 1] != _SLASH or block[colon + 2] != _SLASH:
+        return OTHER_SCHEME
+    if not _is_web_scheme(block, start, colon):
         return OTHER_SCHEME
     if colon + 3 >= end:
         return NO_HOST

@@ -1,69 +1,36 @@
-"""From the files of one crawl to its set in the store."""
+"""Add one crawl to the store: a new one, in place of an old one, or further files of it."""
 
 import datetime as dt
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import replace
 from typing import Literal
 
-from crawlgauge.compiled import announce_compilation
-from crawlgauge.crawl import Crawl, date_from_label
-from crawlgauge.errors import CrawlError, DamagedInput, SourceError, StoreError
-from crawlgauge.keys.hashing import KERNELS
-from crawlgauge.keys.rules import KeyRule
-from crawlgauge.provenance import Input, Provenance
-from crawlgauge.sources.blocks import BlockReader, fingerprint
-from crawlgauge.sources.captures import Rejection
+from crawlgauge.errors import StoreError
+from crawlgauge.provenance import Input, Setting
+from crawlgauge.sources.byte_stream import fingerprint
 from crawlgauge.sources.inputs import STDIN, InputFiles
-from crawlgauge.sources.line_kernel import scan_lines
-from crawlgauge.sources.urllist import read_url_list
+from crawlgauge.sources.progress import ReadingProgress
 from crawlgauge.store.building import SetBuilder
 from crawlgauge.store.catalogue import CrawlWriter, Store
+from crawlgauge.store.choices import Choices
 from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.dating import choose_date
+from crawlgauge.store.making import (
+    Addition,
+    Outcome,
+    fingerprint_all,
+    publish_crawl,
+    read_crawl,
+    settings_of,
+    was_made_from,
+)
+from crawlgauge.store.set_file import SetReader
 
-__all__ = ["Addition", "OnDamage", "Outcome", "add_to_store", "choose_date"]
+__all__ = ["WhenPresent", "add_to_store", "refuse_present"]
 
-OnDamage = Literal["stop", "keep"]
-Outcome = Literal["added", "replaced", "unchanged"]
+WhenPresent = Literal["refuse", "replace", "append"]
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Addition:
-    """What came of adding a crawl.
-
-    Parameters
-    ----------
-    crawl_set
-        The crawl as it stands in the store.
-    outcome
-        ``unchanged`` if the same files had been added before.
-    examples
-        The first rejected records.
-    """
-
-    crawl_set: CrawlSet
-    outcome: Outcome
-    examples: tuple[Rejection, ...] = ()
-
-
-def choose_date(label: str, date: dt.date | None) -> dt.date:
-    """Return the given date, or the one that the label contains.
-
-    Raises
-    ------
-    CrawlError
-        If there is neither.
-    """
-    found = date or date_from_label(label)
-    if found is None:
-        raise CrawlError(
-            f"crawl {label!r} has no date, and its label contains none; say it with "
-            "--date 2021-12-15"
-        )
-    return found
 
 
 def add_to_store(
@@ -71,143 +38,133 @@ def add_to_store(
     label: str,
     inputs: InputFiles,
     *,
-    date: dt.date,
-    rule: KeyRule,
-    replace: bool = False,
-    on_damage: OnDamage = "stop",
-    on_bytes: Callable[[int], None] | None = None,
+    choices: Choices,
+    date: dt.date | None = None,
+    when_present: WhenPresent = "refuse",
+    progress: ReadingProgress | None = None,
 ) -> Addition:
     """Read the files of one crawl and put its set into the store.
 
     Parameters
     ----------
     store
-        Open, with the same rule.
-    label, date
+        Open, with the rule of `choices`.
+    label
         The crawl's.
     inputs
         The files to read.
-    rule
-        Which URLs are the same.
-    replace
-        Whether an existing crawl of that label may be replaced.
-    on_damage
-        Whether damaged input stops the whole, or what can be read of it is kept.
-    on_bytes
-        Called with the number of bytes read, as they are read.
+    choices
+        What counts, and how files are read.
+    date
+        The crawl's; None for the median capture, else what the label says.
+    when_present
+        What to do if there is a crawl of that label, made from other files or in another way.
+    progress
+        Told how far reading has come.
 
     Raises
     ------
     SourceError
-        If an input cannot be read, is damaged, or no URL is found.
+        If an input cannot be read, is damaged, or no capture is found that counts.
     StoreError
         If the label exists with other content, or the store cannot be written.
     """
     with store.writing(label) as writer:
         exists = store.holds(label)
-        if exists and not replace:
-            known = _inputs_before_reading(inputs)
+        # What shall be replaced may be damaged, and is not looked at.
+        present = store.crawl_set(label) if exists and when_present != "replace" else None
+        if present is not None and when_present == "append":
+            return _append(writer, present, inputs, choices, date, progress)
+        if present is not None:
+            known = fingerprint_all(inputs)
             if known is not None:
-                return _accept_if_same(store, label, date, known)
-        announce_compilation(scan_lines, KERNELS[rule])
-        builder = SetBuilder(rule)
-        read, damage = _read_all(inputs, builder, on_damage, on_bytes)
-        if exists and not replace:
-            return _accept_if_same(store, label, date, read)
-        _check_not_empty(builder, inputs, damage)
-        published = _publish(writer, builder, date, read, damage, on_damage)
-        return Addition(
-            crawl_set=published,
-            outcome="replaced" if exists else "added",
-            examples=tuple(builder.examples),
-        )
+                return _accept_if_same(store, present, known, settings_of(choices, date))
+        builder = SetBuilder(choices.rule)
+        crawl = read_crawl(label, inputs, choices, date=date, builder=builder, progress=progress)
+        if present is not None:
+            return _accept_if_same(store, present, crawl.inputs, crawl.settings)
+        found_date = choose_date(label, date, builder.days)
+        outcome: Outcome = "replaced" if exists else "added"
+        return publish_crawl(writer, crawl, date=found_date, outcome=outcome)
 
 
-def _inputs_before_reading(inputs: InputFiles) -> tuple[Input, ...] | None:
-    """Return sizes and checksums, or None if the inputs can be read but once."""
-    if any(name == STDIN or not Path(name).is_file() for name in inputs.names):
-        return None
-    return tuple(fingerprint(name) for name in inputs.names)
-
-
-def _accept_if_same(store: Store, label: str, date: dt.date, inputs: tuple[Input, ...]) -> Addition:
-    """Take an existing crawl for added if it came from the same bytes: `add` can be repeated."""
-    present = store.crawl_set(label)
-    before = sorted(entry.checksum for entry in present.provenance.inputs)
-    now = sorted(entry.checksum for entry in inputs)
-    if (before, present.crawl.date) == (now, date):
+def _accept_if_same(
+    store: Store, present: CrawlSet, inputs: tuple[Input, ...], settings: dict[str, Setting]
+) -> Addition:
+    """Take an existing crawl for added if it came from the same bytes in the same way."""
+    if was_made_from(present, inputs, settings):
         return Addition(crawl_set=present, outcome="unchanged")
-    raise StoreError(
-        f"the store {store.path} already holds a crawl {label!r}, made from other files or with "
-        f"another date ({present.crawl.n_urls:,} URLs, {present.crawl.date}); replace it with "
-        "--replace, or choose another label"
+    raise refuse_present(store, present)
+
+
+def refuse_present(store: Store, present: CrawlSet) -> StoreError:
+    """Return the error for a label that exists with other content."""
+    return StoreError(
+        f"the store {store.path} already holds a crawl {present.crawl.label!r}, made from other "
+        f"files or in another way ({present.crawl.n_urls:,} URLs, {present.crawl.date}); replace "
+        "it with --replace, add to it with --append, or choose another label"
     )
 
 
-def _read_all(
-    inputs: InputFiles,
-    builder: SetBuilder,
-    on_damage: OnDamage,
-    on_bytes: Callable[[int], None] | None,
-) -> tuple[tuple[Input, ...], tuple[str, ...]]:
-    for name in inputs.repeated:
-        _log.warning("%s was named more than once; it is read once", name)
-    read: list[Input] = []
-    damage: list[str] = []
-    for name in inputs.names:
-        reader = BlockReader(name, on_bytes)
-        n_before = builder.n_captures
-        try:
-            for captures in read_url_list(reader.blocks(), name=name):
-                builder.add(captures)
-        except DamagedInput as error:
-            if on_damage == "stop":
-                raise
-            damage.append(error.damage)
-        read.append(reader.as_input())
-        if builder.n_captures == n_before and len(inputs.names) > 1:
-            _log.warning("%s holds no URL", name)
-    return tuple(read), tuple(damage)
-
-
-def _check_not_empty(builder: SetBuilder, inputs: InputFiles, damage: tuple[str, ...]) -> None:
-    if builder.n_captures:
-        return
-    if damage:
-        raise SourceError(f"nothing can be kept: {'; '.join(damage)}")
-    where = inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
-    n_left_out = builder.rejected.total() + builder.excluded.total()
-    if n_left_out == 0:
-        raise SourceError(f"{where}: no URL found; empty, or only blank lines and comments")
-    example = "".join(
-        f"; line {item.line} of {item.file} is {item.text!r}" for item in builder.examples[:1]
-    )
-    raise SourceError(
-        f"{where}: none of {n_left_out:,} lines is a URL such as https://example.org/page{example}"
-    )
-
-
-def _publish(
+def _append(
     writer: CrawlWriter,
-    builder: SetBuilder,
-    date: dt.date,
-    read: tuple[Input, ...],
-    damage: tuple[str, ...],
-    on_damage: OnDamage,
-) -> CrawlSet:
-    keys = builder.keys()
-    description = CrawlSet(
-        crawl=Crawl(label=writer.label, date=date, n_urls=int(keys.size), damaged=bool(damage)),
-        level="url",
-        key_rule=writer.store.key_rule,
-        sample_rate=1.0,
-        n_captures=builder.n_captures,
-        rejected=builder.rejected,
-        excluded=builder.excluded,
-        damage=damage,
-        checksum="",
-        range_bits=0,
-        provenance=Provenance.now(settings={"on_damage": on_damage}, inputs=read),
-        path=writer.folder,
+    present: CrawlSet,
+    inputs: InputFiles,
+    choices: Choices,
+    date: dt.date | None,
+    progress: ReadingProgress | None,
+) -> Addition:
+    """Read further files into a crawl; those that it was made from are not read again."""
+    before = dict(present.provenance.settings)
+    settings = settings_of(choices, date)
+    if date is None:
+        settings["date"] = before.get("date")
+    different = [name for name in settings if name != "date" and settings[name] != before.get(name)]
+    if different:
+        was = ", ".join(f"{name} {before.get(name)}" for name in different)
+        raise StoreError(
+            f"crawl {present.crawl.label!r} was made in another way ({was}); add to it with the "
+            "same options, or make it anew with --replace"
+        )
+    fresh = _without_known(inputs, present)
+    if not fresh.names:
+        return Addition(crawl_set=present, outcome="unchanged")
+    given = settings["date"]
+    kept_date = dt.date.fromisoformat(given) if isinstance(given, str) else None
+    builder = SetBuilder(choices.rule)
+    _take_up(builder, present)
+    label = present.crawl.label
+    crawl = read_crawl(label, fresh, choices, date=kept_date, builder=builder, progress=progress)
+    whole = replace(
+        crawl,
+        inputs=(*present.provenance.inputs, *crawl.inputs),
+        damage=(*present.damage, *crawl.damage),
+        unassigned=dict(present.unassigned),
     )
-    return writer.publish(keys, description)
+    found_date = choose_date(label, kept_date, builder.days)
+    return publish_crawl(writer, whole, date=found_date, outcome="appended")
+
+
+def _without_known(inputs: InputFiles, present: CrawlSet) -> InputFiles:
+    """Leave out files that the crawl was made from."""
+    known = {entry.checksum for entry in present.provenance.inputs}
+    names = []
+    for name in inputs.names:
+        if name != STDIN and fingerprint(name).checksum in known:
+            _log.warning("%s is in the crawl already; it is not read again", name)
+        else:
+            names.append(name)
+    return replace(inputs, names=tuple(names))
+
+
+def _take_up(builder: SetBuilder, present: CrawlSet) -> None:
+    """Begin where a crawl in the store ends."""
+    for keys in SetReader(present.path).ranges(present.range_bits):
+        builder.add_keys(keys)
+    builder.n_captures = present.n_captures
+    builder.n_no_status = present.n_no_status
+    builder.rejected.update(present.rejected)
+    builder.excluded.update(present.excluded)
+    builder.days.update(present.days)
+    builder.first_capture = present.crawl.first_capture
+    builder.last_capture = present.crawl.last_capture

@@ -1,18 +1,21 @@
 """From batches of captures to the sorted, unique keys of a crawl, with all that was left out."""
 
+import datetime as dt
 from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crawlgauge.errors import SourceError
 from crawlgauge.keys.hashing import compute_keys
-from crawlgauge.keys.rules import KeyRule
+from crawlgauge.keys.rules import GIVEN, KeyRule
 from crawlgauge.sources.captures import Captures, Rejection
 
 __all__ = ["SetBuilder", "sort_unique"]
 
 _MAX_PENDING_KEYS = 1 << 24
 _MAX_EXAMPLES = 5
+_EPOCH = dt.date(1970, 1, 1).toordinal()
 
 
 class SetBuilder:
@@ -27,10 +30,16 @@ class SetBuilder:
     ----------
     n_captures
         Captures so far, repeated ones included.
+    n_no_status
+        How many of them come from an input that has statuses, but have none.
     rejected, excluded
         Records left out so far, by reason.
     examples
         The first rejected records.
+    days
+        Captures by the day on which they were made, as its ordinal number.
+    first_capture, last_capture
+        The earliest and latest time of a capture; None if none has a time.
     """
 
     def __init__(self, rule: KeyRule) -> None:
@@ -39,19 +48,37 @@ class SetBuilder:
         self._pending: list[NDArray[np.uint64]] = []
         self._n_pending = 0
         self.n_captures = 0
+        self.n_no_status = 0
         self.rejected: Counter[str] = Counter()
         self.excluded: Counter[str] = Counter()
         self.examples: list[Rejection] = []
+        self.days: Counter[int] = Counter()
+        self.first_capture: dt.datetime | None = None
+        self.last_capture: dt.datetime | None = None
 
     def add(self, captures: Captures) -> None:
-        """Take in a batch."""
-        keys = compute_keys(captures.url, self._rule)
-        self._pending.append(keys)
-        self._n_pending += keys.size
-        self.n_captures += keys.size
+        """Take in a batch.
+
+        Raises
+        ------
+        SourceError
+            If keys are to be taken from the index, and the input has none.
+        """
+        self.add_keys(self._keys_of(captures))
+        self.n_captures += len(captures)
+        self._count_times(captures)
+        if captures.status is not None and captures.revisit is not None:
+            is_unknown = captures.status.is_null().to_numpy(zero_copy_only=False)
+            is_revisit = captures.revisit.to_numpy(zero_copy_only=False)
+            self.n_no_status += int(np.count_nonzero(is_unknown & ~is_revisit))
         self.rejected.update(captures.rejected)
         self.excluded.update(captures.excluded)
         self.examples.extend(captures.examples[: _MAX_EXAMPLES - len(self.examples)])
+
+    def add_keys(self, keys: NDArray[np.uint64]) -> None:
+        """Take in keys that are already known."""
+        self._pending.append(keys)
+        self._n_pending += keys.size
         # Repeated captures shrink away early, and each key is sorted a few times only.
         if self._n_pending > max(_MAX_PENDING_KEYS, self._sorted.size):
             self._compact()
@@ -61,9 +88,38 @@ class SetBuilder:
         self._compact()
         return self._sorted
 
+    def _keys_of(self, captures: Captures) -> NDArray[np.uint64]:
+        if self._rule != GIVEN:
+            return compute_keys(captures.url, self._rule)
+        if captures.key is None or captures.key.null_count:
+            raise SourceError(
+                "the identity given takes keys from the index, but an input has none; only CDX, "
+                "CDXJ, ZipNum, CDX servers' JSON and Parquet with a SURT column have keys. Use "
+                "--identity surt"
+            )
+        return compute_keys(captures.key, GIVEN)
+
+    def _count_times(self, captures: Captures) -> None:
+        if captures.time is None:
+            return
+        times = captures.time.drop_null().to_numpy(zero_copy_only=False)
+        if times.size == 0:
+            return
+        days, counts = np.unique(times.astype("datetime64[D]"), return_counts=True)
+        for day, count in zip(days.astype(np.int64).tolist(), counts.tolist(), strict=True):
+            self.days[_EPOCH + day] += count
+        first, last = _to_time(times.min()), _to_time(times.max())
+        self.first_capture = min(first, self.first_capture or first)
+        self.last_capture = max(last, self.last_capture or last)
+
     def _compact(self) -> None:
         self._sorted = sort_unique(np.concatenate([self._sorted, *self._pending]))
         self._pending, self._n_pending = [], 0
+
+
+def _to_time(moment: np.datetime64) -> dt.datetime:
+    seconds = int(moment.astype("datetime64[s]").astype(np.int64))
+    return dt.datetime.fromtimestamp(seconds, tz=dt.UTC)
 
 
 def sort_unique(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.crawl import check_label
 from crawlgauge.errors import StoreError
-from crawlgauge.keys.rules import KeyRule
+from crawlgauge.keys.rules import RULES, KeyRule
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.files import (
     PARTIAL_PREFIX,
@@ -37,7 +37,7 @@ from crawlgauge.store.files import (
 from crawlgauge.store.locking import LOCK_NAME, hold_lock
 from crawlgauge.store.set_file import read_description, write_set
 
-__all__ = ["STORE_SCHEMA", "CrawlWriter", "Store", "open_store", "store_for_adding"]
+__all__ = ["STORE_SCHEMA", "CrawlWriter", "Store", "open_store", "store_for_adding", "stored_rule"]
 
 STORE_SCHEMA = "crawlgauge.store/1"
 MANIFEST_SCHEMA = "crawlgauge.crawl/1"
@@ -251,6 +251,26 @@ def open_store(path: Path, *, create_with: KeyRule | None = None) -> Store:
             "two rules cannot be compared. Use the same --identity, or another --store"
         )
     return store
+
+
+def stored_rule(path: Path) -> KeyRule | None:
+    """Return the rule of the store at `path`, or None if there is no store yet.
+
+    Raises
+    ------
+    StoreError
+        If the store cannot be read, or its rule is not one of this version's.
+    """
+    if not (path / _STORE_FILE).exists():
+        return None
+    key_rule = open_store(path).key_rule
+    for rule in RULES.values():
+        if str(rule) == key_rule:
+            return rule
+    raise StoreError(
+        f"the store {path} identifies URLs by {key_rule}, which this version does not know; use "
+        "the version that wrote it, or another --store"
+    )
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from pathlib import Path
 from crawlgauge.crawl import check_label, parse_date
 from crawlgauge.errors import CrawlError, SourceError
 from crawlgauge.sources.inputs import STDIN, InputFiles, find_inputs
-from crawlgauge.store.adding import choose_date
 
 __all__ = ["ListedCrawl", "read_crawl_list"]
 
@@ -19,10 +18,10 @@ _COLUMNS = ("label", "date", "path")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedCrawl:
-    """One line of the list."""
+    """One line of the list; `date` is None where the list leaves it open."""
 
     label: str
-    date: dt.date
+    date: dt.date | None
     inputs: InputFiles
 
 
@@ -33,7 +32,7 @@ def read_crawl_list(path: Path) -> tuple[ListedCrawl, ...]:
     ----------
     path
         A CSV file, or ``-`` for standard input, with the columns ``label``, ``date`` (may be
-        empty if the label contains it) and ``path`` (file, folder, glob or ``@list.txt``,
+        empty) and ``path`` (file, folder, glob or ``@list.txt``,
         relative to the list's own folder).
 
     Raises
@@ -93,7 +92,7 @@ def _read_row(row: dict[str, str], path: Path, where: str) -> ListedCrawl:
         date = parse_date(row["date"]) if row["date"].strip() else None
         return ListedCrawl(
             label=label,
-            date=choose_date(label, date),
+            date=date,
             inputs=find_inputs([word], base=path.parent),
         )
     except (CrawlError, SourceError) as error:

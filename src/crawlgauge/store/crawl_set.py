@@ -2,12 +2,13 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from crawlgauge.crawl import Crawl, format_time, parse_time
+from crawlgauge.damage import Damage
 from crawlgauge.errors import StoreError
 from crawlgauge.provenance import Provenance
 
@@ -34,8 +35,15 @@ class CrawlSet:
         Captures that count, repeated ones included.
     rejected, excluded
         Records that are no captures, and captures that do not count, by reason.
+    unassigned
+        Records of a collection's files that could not be assigned to any crawl, by reason, where
+        this crawl was cut out of a collection.
+    n_no_status
+        Captures that count although their input, which has statuses, gives none for them.
+    days
+        Captures by the ordinal number of the day on which they were made.
     damage
-        What was damaged in the input, in words; empty if nothing.
+        What was damaged in the input; empty if nothing.
     checksum
         Of the keys, whatever file they stand in.
     range_bits
@@ -53,15 +61,18 @@ class CrawlSet:
     n_captures: int
     rejected: Mapping[str, int]
     excluded: Mapping[str, int]
-    damage: tuple[str, ...]
+    damage: tuple[Damage, ...]
     checksum: str
     range_bits: int
     provenance: Provenance
     path: Path
+    unassigned: Mapping[str, int] = field(default_factory=dict)
+    n_no_status: int = 0
+    days: Mapping[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rejected", MappingProxyType(dict(self.rejected)))
-        object.__setattr__(self, "excluded", MappingProxyType(dict(self.excluded)))
+        for name in ("rejected", "excluded", "unassigned", "days"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the description that stands in the file's metadata."""
@@ -80,7 +91,10 @@ class CrawlSet:
             "n_captures": self.n_captures,
             "rejected": dict(self.rejected),
             "excluded": dict(self.excluded),
-            "damage": list(self.damage),
+            "unassigned": dict(self.unassigned),
+            "n_no_status": self.n_no_status,
+            "days": [[dt.date.fromordinal(day).isoformat(), n] for day, n in self.days.items()],
+            "damage": [damage.to_dict() for damage in self.damage],
             "checksum": self.checksum,
             "range_bits": self.range_bits,
             "provenance": self.provenance.to_dict(),
@@ -117,7 +131,10 @@ class CrawlSet:
             n_captures=document["n_captures"],
             rejected=document["rejected"],
             excluded=document["excluded"],
-            damage=tuple(document["damage"]),
+            unassigned=document["unassigned"],
+            n_no_status=document["n_no_status"],
+            days={dt.date.fromisoformat(day).toordinal(): n for day, n in document["days"]},
+            damage=tuple(map(Damage.from_dict, document["damage"])),
             checksum=document["checksum"],
             range_bits=document["range_bits"],
             provenance=Provenance.from_dict(document["provenance"]),

@@ -2,16 +2,24 @@
 
 import gzip
 import random
+import re
 import zlib
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlgauge.sources import gzip_stream
-from crawlgauge.sources.gzip_stream import BrokenGzip, inflate
+from crawlgauge.sources import gzip_member
+from crawlgauge.sources.feed import BrokenStream, Feed
+from crawlgauge.sources.gzip_member import inflate_member
 
 LINES = b"".join(b"http://example.org/%d\n" % number for number in range(50))
+
+
+def inflate(chunks):
+    feed = Feed(chunks)
+    while feed.skip_zeros():
+        yield from inflate_member(feed)
 
 
 def pack(data, **options):
@@ -24,7 +32,7 @@ def cut(data, n_bytes):
 
 def read_before_break(chunks):
     read = []
-    with pytest.raises(BrokenGzip) as caught:
+    with pytest.raises(BrokenStream) as caught:
         read.extend(inflate(chunks))
     return b"".join(read), str(caught.value)
 
@@ -41,7 +49,7 @@ def test_any_number_of_members_cut_anywhere_gives_their_contents(members, n_padd
 
 
 def test_a_member_larger_than_one_output_comes_out_whole(monkeypatch):
-    monkeypatch.setattr(gzip_stream, "_MAX_OUTPUT_BYTES", 1000)
+    monkeypatch.setattr(gzip_member, "_MAX_OUTPUT_BYTES", 1000)
     data = random.Random(1).randbytes(9_999) + b"\0" * 200_000
     pieces = list(inflate([pack(data)]))
     assert b"".join(pieces) == data
@@ -63,7 +71,7 @@ def test_a_stream_cut_short_anywhere_is_broken(n_before):
     for n_left in range(1, len(whole)):
         data = whole * n_before + whole[:n_left]
         read, message = read_before_break([data])
-        assert message == "the file ends before its gzip stream does"
+        assert message == "the file ends before its compressed stream does"
         assert (LINES * (n_before + 1)).startswith(read)
         assert len(read) >= n_before * len(LINES)
 
@@ -107,3 +115,15 @@ def test_something_else_after_the_stream_is_broken(garbage):
 def test_nothing_and_an_empty_member_are_empty():
     assert list(inflate([])) == []
     assert b"".join(inflate([pack(b"")])) == b""
+
+
+@given(data=st.binary(max_size=400), n_bytes=st.integers(1, 50), place=st.integers(0, 399))
+@settings(deadline=None, derandomize=True)
+def test_a_feed_finds_a_pattern_wherever_chunks_are_cut(data, n_bytes, place):
+    marked = data[:place] + b"MARK" + data[place:]
+    feed = Feed(cut(marked, n_bytes))
+    first = re.compile(b"MARK").search(marked, 1)
+    assert feed.find(re.compile(b"MARK"), 4) == (first is not None)
+    if first is not None:
+        assert feed.place == first.start()
+        assert feed.take(4) == b"MARK"

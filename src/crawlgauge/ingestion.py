@@ -1,0 +1,268 @@
+"""The part of the Python API that reads archive files into a store."""
+
+import datetime as dt
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from crawlgauge.crawl import check_label, parse_date
+from crawlgauge.errors import StoreError
+from crawlgauge.keys.rules import SURT, find_rule
+from crawlgauge.keys.scope import read_scope
+from crawlgauge.sources.inputs import InputFiles, find_inputs
+from crawlgauge.sources.progress import Progress, ReadingProgress, total_bytes
+from crawlgauge.sources.request import DEFAULT_MAX_EXPANSION
+from crawlgauge.sources.what_counts import DEFAULT_STATUS, WhatCounts
+from crawlgauge.store.adding import WhenPresent, add_to_store
+from crawlgauge.store.catalogue import store_for_adding, stored_rule
+from crawlgauge.store.choices import Choices, OnDamage
+from crawlgauge.store.crawl_list import read_crawl_list
+from crawlgauge.store.cuts import ByField, ByTime, Cut, Period
+from crawlgauge.store.making import Addition
+from crawlgauge.store.splitting import SplitResult, add_split
+
+__all__ = [
+    "DEFAULT_STORE",
+    "STORE_VARIABLE",
+    "ReadOptions",
+    "StrPath",
+    "add_crawl",
+    "add_crawls",
+    "find_store",
+    "split_collection",
+]
+
+StrPath = str | os.PathLike[str]
+Listener = Callable[[Progress], None]
+
+DEFAULT_STORE = "crawlgauge.store"
+STORE_VARIABLE = "CRAWLGAUGE_STORE"
+
+
+class ReadOptions(TypedDict, total=False):
+    """What counts and how files are read; each may be left out.
+
+    Parameters
+    ----------
+    identity
+        Which URLs are the same: ``surt``, ``scheme-free``, ``raw`` or ``given``; one for a whole
+        store. By default that of the store, and ``surt`` for a new one.
+    status
+        HTTP statuses that count, as text: ``any``, or some of ``2xx``, ``404``, ``200-299`` and
+        ``none`` (captures without a status) between commas. ``2xx,none`` by default.
+    mime
+        Media types that count, between commas: ``text/html``, ``image/*``. All by default.
+    scope
+        A file of hosts, domains or SURT prefixes, one a line; ``!`` before one excludes it.
+    format
+        Format of the inputs, where it should not be found out from their content.
+    column
+        Which column holds the URLs, by name or by position from 1.
+    on_damage
+        ``stop`` at damaged input (the default), or ``keep`` what can be read of it.
+    max_expansion
+        How many times its compressed size an input may have.
+    """
+
+    identity: str | None
+    status: str
+    mime: str | None
+    scope: StrPath | None
+    format: str | None
+    column: str | None
+    on_damage: OnDamage
+    max_expansion: float
+
+
+def find_store(path: StrPath | None = None) -> Path:
+    """Return where the store is: as given, as the environment says, or in the working folder."""
+    return Path(path or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
+
+
+def add_crawl(
+    store: StrPath | None,
+    label: str,
+    inputs: StrPath | Iterable[StrPath],
+    *,
+    date: dt.date | str | None = None,
+    replace: bool = False,
+    append: bool = False,
+    progress: Listener | None = None,
+    **options: Unpack[ReadOptions],
+) -> Addition:
+    """Read the files of one crawl into a store, which is made if it is missing.
+
+    Parameters
+    ----------
+    store
+        The store's folder, as for `open_store`.
+    label
+        Name of the crawl.
+    inputs
+        Files, folders, globs, ``@list.txt`` or ``-`` for standard input, of any format.
+    date
+        The crawl's date; if not given, the day of the median capture, else the one that the
+        label contains.
+    replace, append
+        Whether an existing crawl of that label is replaced, or further files are added to it.
+    progress
+        Called now and then with how far reading has come.
+    **options
+        What counts and how files are read; see `ReadOptions`.
+
+    Returns
+    -------
+    Addition
+        The crawl as it is in the store, and what came of adding it.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If the label, the date, an input or the store cannot be used; the store is as before.
+    """
+    check_label(label)
+    choices = _choose(options, find_store(store))
+    found_date = parse_date(date) if isinstance(date, str) else date
+    files = _find_all(inputs)
+    with store_for_adding(find_store(store), choices.rule) as opened:
+        return add_to_store(
+            opened,
+            label,
+            files,
+            choices=choices,
+            date=found_date,
+            when_present=_when_present(replace=replace, append=append),
+            progress=_listen(progress, [files]),
+        )
+
+
+def add_crawls(
+    store: StrPath | None,
+    crawl_list: StrPath,
+    *,
+    replace: bool = False,
+    append: bool = False,
+    progress: Listener | None = None,
+    on_added: Callable[[Addition], None] | None = None,
+    **options: Unpack[ReadOptions],
+) -> tuple[Addition, ...]:
+    """Add all crawls of a CSV list (``label,date,path``); what is there already is passed over.
+
+    Parameters
+    ----------
+    store, replace, append, progress, **options
+        As for `add_crawl`.
+    crawl_list
+        The CSV file. Paths in it are relative to its own folder.
+    on_added
+        Called after each crawl.
+
+    Raises
+    ------
+    CrawlgaugeError
+        As for `add_crawl`; crawls before the one that failed are in the store.
+    """
+    choices = _choose(options, find_store(store))
+    listed = read_crawl_list(Path(crawl_list))
+    reading = _listen(progress, [crawl.inputs for crawl in listed])
+    additions = []
+    with store_for_adding(find_store(store), choices.rule) as opened:
+        for crawl in listed:
+            addition = add_to_store(
+                opened,
+                crawl.label,
+                crawl.inputs,
+                choices=choices,
+                date=crawl.date,
+                when_present=_when_present(replace=replace, append=append),
+                progress=reading,
+            )
+            additions.append(addition)
+            if on_added is not None:
+                on_added(addition)
+    return tuple(additions)
+
+
+def split_collection(
+    store: StrPath | None,
+    inputs: StrPath | Iterable[StrPath],
+    *,
+    period: Period | None = None,
+    pattern: str | None = None,
+    field: str = "filename",
+    replace: bool = False,
+    progress: Listener | None = None,
+    **options: Unpack[ReadOptions],
+) -> SplitResult:
+    """Cut a collection-wide index into crawls, in one pass over its files.
+
+    Parameters
+    ----------
+    store, inputs, replace, progress, **options
+        As for `add_crawl`.
+    period
+        Cut by capture time: ``month`` (labels such as 2021-12), ``quarter`` (2021-Q4),
+        ``half-year`` (2021-H2) or ``year`` (2021).
+    pattern
+        Or cut by a regular expression, whose first group is the label of a capture's crawl.
+    field
+        What the expression is searched in: ``filename`` (of the WARC file that holds the
+        capture), or another field or column of the input.
+
+    Raises
+    ------
+    CrawlgaugeError
+        As for `add_crawl`.
+    ValueError
+        If not just one of `period` and `pattern` is given.
+    """
+    cut: Cut
+    if period is not None and pattern is None:
+        cut = ByTime(period=period)
+    elif pattern is not None and period is None:
+        cut = ByField(pattern=pattern, field=field)
+    else:
+        raise ValueError("give either a period or a pattern to cut by")
+    choices = _choose(options, find_store(store))
+    files = _find_all(inputs)
+    with store_for_adding(find_store(store), choices.rule) as opened:
+        return add_split(
+            opened,
+            files,
+            cut,
+            choices=choices,
+            when_present=_when_present(replace=replace, append=False),
+            progress=_listen(progress, [files]),
+        )
+
+
+def _choose(options: ReadOptions, store: Path) -> Choices:
+    identity, scope = options.get("identity"), options.get("scope")
+    return Choices(
+        rule=stored_rule(store) or SURT if identity is None else find_rule(identity),
+        counts=WhatCounts(status=options.get("status", DEFAULT_STATUS), mime=options.get("mime")),
+        scope=None if scope is None else read_scope(Path(scope)),
+        format=options.get("format"),
+        column=options.get("column"),
+        on_damage=options.get("on_damage", "stop"),
+        max_expansion=options.get("max_expansion", DEFAULT_MAX_EXPANSION),
+    )
+
+
+def _find_all(inputs: StrPath | Iterable[StrPath]) -> InputFiles:
+    words = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
+    return find_inputs(os.fspath(word) for word in words)
+
+
+def _when_present(*, replace: bool, append: bool) -> WhenPresent:
+    if replace and append:
+        raise StoreError("a crawl can be replaced or appended to, not both; choose one of them")
+    if append:
+        return "append"
+    return "replace" if replace else "refuse"
+
+
+def _listen(listener: Listener | None, groups: list[InputFiles]) -> ReadingProgress:
+    names = [name for group in groups for name in group.names]
+    return ReadingProgress(listener, None if listener is None else total_bytes(names))

@@ -1,0 +1,173 @@
+"""Which URLs belong to the archive's scope: hosts, domains or prefixes of canonical URLs."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from crawlgauge.errors import SourceError
+from crawlgauge.keys.hashing import compute_keys
+from crawlgauge.keys.rules import GIVEN
+from crawlgauge.keys.scope_kernel import DEFERRED, find_prefix, find_prefixes
+from crawlgauge.keys.surt import canonical_surt
+from crawlgauge.sources.captures import binary_buffers
+
+__all__ = ["Scope", "parse_scope", "read_scope"]
+
+_HERITRIX = re.compile(rb"(?:https?://)?\(")
+_HOST = re.compile(rb"(\*?\.)?[^\s/,()?#@]+")
+_EXAMPLES = "example.org, https://example.org/blog/ or the prefix org,example)/blog/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scope:
+    """Prefixes of canonical URLs that are in or out of scope; the longest that fits decides.
+
+    Parameters
+    ----------
+    name
+        The file that it was read from.
+    checksum
+        Of its rules, whatever their order.
+    lengths
+        The different lengths of the prefixes, the longest first.
+    hashes, is_whole, is_inside
+        For each prefix its hash, rising; whether it must end with a label of the host or a
+        part of the path; and whether it is in scope.
+    is_open
+        Whether what no prefix fits is in scope, as it is if all rules exclude.
+    """
+
+    name: str
+    checksum: str
+    lengths: NDArray[np.int64]
+    hashes: NDArray[np.uint64]
+    is_whole: NDArray[np.bool_]
+    is_inside: NDArray[np.bool_]
+    is_open: bool
+
+    def covers(self, urls: pa.Array) -> NDArray[np.bool_]:
+        """Tell for each URL whether it is in scope.
+
+        Parameters
+        ----------
+        urls
+            An Arrow binary array without nulls.
+        """
+        found = np.empty(len(urls), dtype=np.int64)
+        if len(urls):
+            data, offsets = binary_buffers(urls)
+            lengths, hashes, is_whole = self.lengths, self.hashes, self.is_whole
+            find_prefixes(data, offsets, lengths, hashes, is_whole, found)
+            for url in np.flatnonzero(found == DEFERRED):
+                form = np.frombuffer(canonical_surt(urls[int(url)].as_py()), dtype=np.uint8)
+                found[url] = find_prefix(form, form.size, lengths, hashes, is_whole)
+        return np.where(found < 0, self.is_open, self.is_inside[found])
+
+
+def read_scope(path: Path) -> Scope:
+    """Read a file of scope rules, one a line.
+
+    Parameters
+    ----------
+    path
+        Each line is a host or domain, with all below it (``example.org``), the beginning of a
+        URL (``https://example.org/blog/``) or of a canonical one (``org,example)/blog/``, also
+        as Heritrix writes it: ``http://(org,example,``). With ``!`` before it, it is out of
+        scope. The longest rule that fits a URL decides. Blank lines and lines that begin with
+        ``#`` are passed over.
+
+    Raises
+    ------
+    SourceError
+        If the file cannot be read or a line cannot be understood.
+    """
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise SourceError(f"cannot read the scope {path}: {error.strerror}") from error
+    return parse_scope(text, str(path))
+
+
+def parse_scope(text: bytes, name: str) -> Scope:
+    r"""Understand scope rules, as `read_scope` does.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> scope = parse_scope(b"example.org\n!https://example.org/private/", "scope.txt")
+    >>> urls = [b"http://www.example.org/a", b"http://example.org/private/b", b"http://b.org/"]
+    >>> scope.covers(pa.array(urls)).tolist()
+    [True, False, False]
+    """
+    rules: dict[bytes, _Rule] = {}
+    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
+        word = line.strip()
+        if not word or word.startswith(b"#"):
+            continue
+        where = f"{name}, line {number}"
+        form, is_whole = _to_prefix(word.removeprefix(b"!").strip(), where)
+        rule = _Rule(is_whole=is_whole, is_inside=not word.startswith(b"!"))
+        before = rules.setdefault(form, rule)
+        if before.is_inside != rule.is_inside:
+            shown = word.decode(errors="replace")
+            raise SourceError(f"{where}: {shown!r} is in scope by one line and out by another")
+        if not is_whole:
+            rules[form] = rule
+    if not rules:
+        raise SourceError(f"the scope {name} has no rule; write one a line: {_EXAMPLES}")
+    forms = sorted(rules)
+    hashes = _hash(forms)
+    order = np.argsort(hashes)
+    listing = b"\n".join(b"%s %d%d" % (form, *rules[form]) for form in forms)
+    return Scope(
+        name=name,
+        checksum=f"xxh64:{int(_hash([listing])[0]):016x}",
+        lengths=np.array(sorted({len(form) for form in forms}, reverse=True), dtype=np.int64),
+        hashes=hashes[order],
+        is_whole=np.array([rules[form].is_whole for form in forms], dtype=np.bool_)[order],
+        is_inside=np.array([rules[form].is_inside for form in forms], dtype=np.bool_)[order],
+        is_open=not any(rule.is_inside for rule in rules.values()),
+    )
+
+
+class _Rule(NamedTuple):
+    is_whole: bool
+    is_inside: bool
+
+
+def _hash(texts: list[bytes]) -> NDArray[np.uint64]:
+    return compute_keys(pa.array(texts, pa.binary()), GIVEN)
+
+
+def _to_prefix(word: bytes, where: str) -> tuple[bytes, bool]:
+    """Return the prefix of canonical forms that a rule stands for, and whether it is whole."""
+    rest = _HERITRIX.sub(b"", word.removeprefix(b"+"), count=1)
+    if rest != word or b"," in word.partition(b"/")[0] or b")" in word:
+        labels, bracket, path = rest.lower().partition(b")")
+        labels, colon, port = labels.rstrip(b",").partition(b":")
+        if not labels:
+            raise SourceError(f"{where}: the prefix {word.decode(errors='replace')!r} has no host")
+        # Heritrix keeps www, which the canonical form of a host has not.
+        host = _canonical_host(b".".join(reversed(labels.split(b",")))) + colon + port
+        return (host + bracket + path, False) if bracket else (host, True)
+    if b"://" in word or b"/" in word:
+        url = word if b"://" in word else b"http://" + word
+        form = canonical_surt(url)
+        has_path = url.partition(b"://")[2].partition(b"/")[2]
+        if not has_path:
+            return form.partition(b")")[0], True
+        # The canonical form drops the slash at a path's end, by which the user says: all below.
+        return form.rstrip(b"/"), url.endswith(b"/")
+    if not _HOST.fullmatch(word):
+        text = word.decode(errors="replace")
+        raise SourceError(f"{where}: {text!r} is no host, domain or prefix; write {_EXAMPLES}")
+    return _canonical_host(word.removeprefix(b"*").removeprefix(b".")), True
+
+
+def _canonical_host(host: bytes) -> bytes:
+    return canonical_surt(b"http://" + host + b"/").partition(b")")[0]

@@ -1,0 +1,239 @@
+"""Read files of records, each a header and a body, and get over damage between them."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+import numpy as np
+
+from crawlgauge.sources import record_kernel
+from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.captures import Captures
+from crawlgauge.sources.record_window import RecordWindow
+from crawlgauge.sources.records import assemble
+from crawlgauge.sources.request import Request
+from crawlgauge.sources.walk_kernel import (
+    AT,
+    BAD_LENGTH,
+    BODY,
+    CUT,
+    END,
+    FULL,
+    LONG_HEADER,
+    MIXED_HEADERS,
+    MORE,
+    N_BYTES,
+    N_RECORDS,
+    N_STATES,
+    NO_RECORD,
+    PAYLOAD,
+    RECORD,
+    SWALLOWED,
+)
+
+__all__ = ["RecordBatch", "RecordFormat", "name_of_file", "read_records"]
+
+_MAX_RECORDS = 1 << 13
+_MAX_BYTES = 1 << 22
+"""Several times the longest header, so that a batch always has room for one more record."""
+_ENOUGH_BYTES = _MAX_BYTES >> 2
+
+_REASONS = {
+    NO_RECORD: (
+        "no {title} record begins there; the record before it gives a wrong length, or something "
+        "else stands between them"
+    ),
+    CUT: "the input ends inside the record that begins at {record}",
+    SWALLOWED: (
+        "the next record begins there, although the one that begins at {record} should be longer"
+    ),
+    MIXED_HEADERS: "the header of one record runs into that of another",
+    LONG_HEADER: "the header of a record does not end",
+    BAD_LENGTH: "the length of a record is missing or no number that a length can be",
+}
+
+
+class RecordBatch:
+    """Room for the fields of records, in which a format's kernel leaves what it has found.
+
+    Parameters
+    ----------
+    constants
+        Bytes that spans may point at without being copied for each record.
+
+    Attributes
+    ----------
+    spans, verdicts
+        As `records.assemble` takes them; the spans refer to `out`.
+    bounds
+        For each record, where in `out` an example of it stands.
+    places
+        For each record, where it begins in the decompressed input.
+    out
+        The constants, and behind them copies of the fields.
+    state
+        Numbers that the kernel reads and writes; `walk_kernel` names them.
+    """
+
+    def __init__(self, constants: bytes) -> None:
+        self._n_constant = len(constants)
+        self.spans = np.empty((_MAX_RECORDS, record_kernel.N_FIELDS, 2), dtype=np.int32)
+        self.verdicts = np.empty(_MAX_RECORDS, dtype=np.uint8)
+        self.bounds = np.empty((_MAX_RECORDS, 2), dtype=np.int64)
+        self.places = np.empty(_MAX_RECORDS, dtype=np.int64)
+        self.out = np.empty(_MAX_BYTES, dtype=np.uint8)
+        self.out[: len(constants)] = np.frombuffer(constants, dtype=np.uint8)
+        self.state = np.zeros(N_STATES, dtype=np.int64)
+        self.state[N_BYTES] = len(constants)
+
+    @property
+    def n_records(self) -> int:
+        """How many records it holds."""
+        return int(self.state[N_RECORDS])
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is worth to be handed on."""
+        return self.n_records > _MAX_RECORDS // 2 or self.state[N_BYTES] > _ENOUGH_BYTES
+
+    def take(
+        self, request: Request, name: str, rejected: Mapping[int, str], excluded: Mapping[int, str]
+    ) -> Captures:
+        """Return the captures, and be empty again."""
+        n_records = self.n_records
+        bounds = self.bounds[:n_records]
+        captures = assemble(
+            self.out[: self.state[N_BYTES]],
+            self.spans[:n_records],
+            self.verdicts[:n_records],
+            request=request,
+            name=name,
+            bounds=bounds,
+            place=0,
+            first_line=None,
+            rejected=rejected,
+            excluded=excluded,
+        )
+        # Records that leave nothing in `out` share their bound with the one that follows them.
+        offsets = [example.offset for example in captures.examples]
+        numbers = np.searchsorted(bounds[:, 0], offsets, side="right") - 1
+        examples = (
+            replace(example, offset=int(self.places[number]))
+            for example, number in zip(captures.examples, numbers, strict=True)
+        )
+        self.state[N_RECORDS], self.state[N_BYTES] = 0, self._n_constant
+        return replace(captures, examples=tuple(examples))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordFormat:
+    """What is particular to a format of records.
+
+    Parameters
+    ----------
+    title
+        Its name, in messages.
+    walk
+        Finds the records in the bytes at hand from ``state[AT]`` on and tells why it stopped, in
+        the numbers of `walk_kernel`.
+    start, start_bytes
+        What a record begins with, and the greatest length of that.
+    constants
+        See `RecordBatch`.
+    rejected, excluded
+        What the format's own verdicts mean.
+    """
+
+    title: str
+    walk: Callable[[RecordWindow, RecordBatch], int]
+    start: re.Pattern[bytes]
+    start_bytes: int
+    constants: bytes
+    rejected: Mapping[int, str]
+    excluded: Mapping[int, str]
+
+
+def read_records(stream: ByteStream, request: Request, kind: RecordFormat) -> Iterator[Captures]:
+    """Yield the captures of a file of records.
+
+    Of a damaged record the capture is kept if its header, and that of the HTTP message within, can
+    be read. Reading resumes at the next place where a record seems to begin.
+
+    Parameters
+    ----------
+    stream
+        The input.
+    request
+        Which columns are wanted.
+    kind
+        Its format.
+
+    Raises
+    ------
+    SourceError
+        If the input cannot be read.
+    DamagedInput
+        If it is damaged, and that is not wanted to be got over.
+    """
+    window = RecordWindow(stream, kind.start, kind.start_bytes)
+    batch = RecordBatch(kind.constants)
+    resumed_at = -1
+    outcome = MORE
+    while outcome != END:
+        if window.is_lost and not window.find_start():
+            break
+        batch.state[AT] = window.at
+        outcome = kind.walk(window, batch)
+        window.at = min(int(batch.state[AT]), window.block.size)
+        if outcome == MORE:
+            window.take_more()
+        elif outcome == BODY:
+            outcome = _pass_body(window, int(batch.state[RECORD]), int(batch.state[AT]))
+        if outcome in _REASONS:
+            resumed_at = _get_over(window, batch, outcome, kind.title, resumed_at)
+        if outcome == FULL or batch.is_large:
+            yield batch.take(request, stream.name, kind.rejected, kind.excluded)
+    if batch.n_records:
+        yield batch.take(request, stream.name, kind.rejected, kind.excluded)
+
+
+def name_of_file(stream: ByteStream) -> bytes:
+    """Return the name of the file being read, without its folder."""
+    return PurePath(stream.name).name.encode("utf-8", errors="surrogateescape")
+
+
+def _pass_body(window: RecordWindow, record: int, at: int) -> int:
+    """Pass over the rest of a body that ends beyond the bytes at hand; return what came of it."""
+    end = window.place + at
+    if window.pass_over(record, end) is not None:
+        return SWALLOWED
+    return CUT if not window.is_lost and window.end < end else BODY
+
+
+def _get_over(
+    window: RecordWindow, batch: RecordBatch, outcome: int, title: str, resumed_at: int
+) -> int:
+    """Report damage and go on to the next record; return its place."""
+    record, payload = int(batch.state[RECORD]), int(batch.state[PAYLOAD])
+    place = window.place + window.at
+    if outcome == CUT:
+        place = window.end
+    reason = _REASONS[outcome].format(title=title, record=window.describe(record))
+    rest = f"the rest of the record that begins at {window.describe(record)}"
+    number = window.report(place, reason, f"all that follows {window.describe(place)}")
+    if outcome == SWALLOWED:
+        window.complete(number, rest)
+        return place
+    # A length that is too large hides whole records; the last of them are still at hand.
+    first = payload if outcome in (NO_RECORD, CUT) and payload > record else record + 1
+    window.at = max(first, resumed_at + 1, window.place) - window.place
+    is_gone = window.place + window.at > first
+    hidden = ", and any records before it that a wrong length has hidden" if is_gone else ""
+    if window.find_start():
+        resumed_at = window.place + window.at
+        between = f"what stands between {window.describe(place)} and {window.describe(resumed_at)}"
+        window.complete(number, (rest if resumed_at < place else between) + hidden)
+    elif outcome == CUT:
+        window.complete(number, rest + hidden)
+    return resumed_at

@@ -1,0 +1,37 @@
+"""What the user wants of an input: which columns, and how it is to be read."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["DEFAULT_MAX_EXPANSION", "Field", "Request"]
+
+Field = Literal["key", "time", "status", "mime", "digest"]
+
+DEFAULT_MAX_EXPANSION = 500.0
+"""Real indexes and logs expand 5 to 50 times, highly repetitive ones 200 times."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a reader is asked for; it gives what its format has of it.
+
+    Parameters
+    ----------
+    fields
+        Columns that are needed beside the URL. ``status`` includes whether it is a revisit.
+    format
+        Name of the format, where the user states it.
+    column
+        Which column holds the URLs: its name, or its position from 1. None for the usual one.
+    group
+        Field by which the captures are cut into crawls: ``filename``, the name of another column,
+        or None.
+    max_expansion
+        How many times its compressed size an input may have before it counts as damaged.
+    """
+
+    fields: frozenset[Field] = frozenset()
+    format: str | None = None
+    column: str | None = None
+    group: str | None = None
+    max_expansion: float = DEFAULT_MAX_EXPANSION

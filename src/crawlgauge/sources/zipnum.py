@@ -1,0 +1,248 @@
+"""ZipNum clusters: an index of the blocks of lines in compressed parts, and where the parts are."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from crawlgauge.damage import Damage
+from crawlgauge.errors import SourceError
+from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.lines import read_lines
+from crawlgauge.sources.records import MAX_URL_BYTES, readable
+
+__all__ = [
+    "Cluster",
+    "ClusterPart",
+    "looks_like_zipnum_index",
+    "looks_like_zipnum_locations",
+    "read_cluster",
+]
+
+_LONGEST_LINE = 2 * MAX_URL_BYTES
+_SAMPLE_BYTES = 1 << 18
+_MAX_SAMPLED = 20
+_MAX_NAMED = 10
+"""So many missing parts are named; a cluster may have hundreds."""
+
+_NUMBER = rb"\d{1,18}"
+_ENTRY = re.compile(
+    rb"(?P<key>[^\t]*\S)[ ](?P<time>\d{4,17})\t(?P<part>[^\t]+)"
+    rb"\t(?P<offset>%b)\t(?P<length>%b)(?:\t[^\t]*)*" % (_NUMBER, _NUMBER)
+)
+_META = re.compile(rb"!meta \S+ (?P<json>\{.*\})")
+_JSON_ENTRY = re.compile(rb"\S+ \d{4,17} (?P<json>\{.*\})")
+_GZIPPED_CDXJ = "cdxj-gzip"
+_ENDINGS = ("", ".gz", ".cdx.gz", ".cdxj.gz")
+_PART_ENDINGS = (b".gz", b".cdx", b".cdxj")
+_PART_NAME = re.compile(rb"[^\s:/]+")
+_SPACES = b" \r"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterPart:
+    """One file of a cluster.
+
+    Parameters
+    ----------
+    name
+        As the index calls it.
+    path
+        Where it is.
+    n_bytes
+        How many bytes it must have at least, by what the index says of its blocks.
+    """
+
+    name: str
+    path: Path
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The files that a cluster consists of.
+
+    Parameters
+    ----------
+    parts
+        In the order in which the index first names them.
+    """
+
+    parts: tuple[ClusterPart, ...]
+
+
+def looks_like_zipnum_index(beginning: bytes) -> bool:
+    r"""Tell whether an input that begins with these bytes is the index of a ZipNum cluster.
+
+    Examples
+    --------
+    >>> looks_like_zipnum_index(b"com,example)/ 20140127171200\tpart-a\t0\t275\t1\n")
+    True
+    """
+    lines = _first_lines(beginning)
+    if lines and (meta := _META.fullmatch(lines[0])):
+        return str(_parse(meta["json"]).get("format")).startswith(_GZIPPED_CDXJ)
+    return bool(lines) and all(_ENTRY.fullmatch(line) for line in lines)
+
+
+def looks_like_zipnum_locations(beginning: bytes) -> bool:
+    r"""Tell whether an input that begins with these bytes says where a cluster's parts are.
+
+    Examples
+    --------
+    >>> looks_like_zipnum_locations(b"part-a\t/data/part-a.cdx.gz\n")
+    True
+    """
+    rows = [line.split(b"\t") for line in _first_lines(beginning)]
+    if not all(_PART_NAME.fullmatch(row[0]) for row in rows):
+        return False
+    located = [row for row in rows if len(row) > 1]
+    n_like = sum(any(_is_part_file(path) for path in row[1:]) for row in located)
+    return 0 < len(located) <= 2 * n_like
+
+
+def read_cluster(stream: ByteStream) -> Cluster:
+    """Read which parts a cluster has, find them, and tell how long they must be.
+
+    Parameters
+    ----------
+    stream
+        The index: lines of a key, a time, and after tabs the part, the offset and the length of a
+        block; or those that WACZ files hold, with JSON.
+
+    Raises
+    ------
+    SourceError
+        If a line cannot be understood or a part cannot be found.
+    DamagedInput
+        If the index is damaged or ends in the middle of a line.
+    """
+    if stream.path is None:
+        raise SourceError(
+            f"{stream.name} is the index of a ZipNum cluster, whose parts are found beside it; "
+            "name the index as a file, or the parts themselves"
+        )
+    sizes: dict[str, int] = {}
+    for part, n_bytes in _entries(stream):
+        sizes[part] = max(sizes.get(part, 0), n_bytes)
+    known = _read_locations(stream.path)
+    found = {name: _find_part(name, known, stream.path.parent) for name in sizes}
+    missing = sorted(name for name, path in found.items() if path is None)
+    if missing:
+        raise _missing(stream.name, missing)
+    return Cluster(
+        parts=tuple(
+            ClusterPart(name=name, path=path, n_bytes=sizes[name])
+            for name, path in found.items()
+            if path is not None
+        )
+    )
+
+
+def _missing(index: str, names: Sequence[str]) -> SourceError:
+    shown = ", ".join(
+        readable(name.encode(errors="surrogateescape")) for name in names[:_MAX_NAMED]
+    )
+    more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
+    return SourceError(
+        f"{index} is the index of a ZipNum cluster, but these parts of it were not found beside it "
+        f"nor where a .loc file says: {shown}{more}; put them there, or name the parts that there "
+        "are as inputs instead of the index"
+    )
+
+
+def _entries(stream: ByteStream) -> Iterator[tuple[str, int]]:
+    """Yield for each block the part it stands in and where it ends."""
+    default: object = None
+    for lines in read_lines(stream, _LONGEST_LINE):
+        texts = lines.data.split(b"\n")
+        for number, text in enumerate(texts, start=1):
+            line = text.strip(_SPACES)
+            if meta := _META.fullmatch(line):
+                default = _parse(meta["json"]).get("filename", default)
+            elif entry := _ENTRY.fullmatch(line):
+                yield _decode(entry["part"]), int(entry["offset"]) + int(entry["length"])
+            elif entry := _JSON_ENTRY.fullmatch(line):
+                yield _read_json_entry(entry["json"], default, stream.name)
+            elif line and number == len(texts):
+                stream.report(_cut(stream))
+            elif line:
+                where = "" if lines.n_before is None else f", line {lines.n_before + number:,}"
+                raise SourceError(
+                    f"{stream.name}{where}: this is no line of a ZipNum index (key, time, part, "
+                    f"offset, length): {readable(line)!r}; get a whole copy of the index"
+                )
+
+
+def _read_json_entry(text: bytes, default: object, name: str) -> tuple[str, int]:
+    entry = _parse(text)
+    part, offset, length = entry.get("filename", default), entry.get("offset"), entry.get("length")
+    if isinstance(part, str) and isinstance(offset, int) and isinstance(length, int):
+        return part, offset + length
+    raise SourceError(
+        f"{name}: a line of this ZipNum index lacks filename, offset or length: {readable(text)!r}"
+    )
+
+
+def _cut(stream: ByteStream) -> Damage:
+    return Damage(
+        file=stream.name,
+        byte=stream.place,
+        reason="it ends in the middle of a line",
+        lost="what the rest of this index says of its parts",
+    )
+
+
+def _read_locations(index: Path) -> dict[str, list[str]]:
+    """Return where the parts are said to be: by the .loc file of the index's name, or by all."""
+    own = index.with_suffix(".loc")
+    files = [own] if own.is_file() else sorted(index.parent.glob("*.loc"))
+    known: dict[str, list[str]] = {}
+    for file in files:
+        try:
+            text = file.read_bytes()
+        except OSError as error:
+            raise SourceError(f"cannot read {file}: {error.strerror}") from error
+        for line in text.split(b"\n"):
+            name, *paths = _decode(line.strip(_SPACES)).split("\t")
+            known.setdefault(name, []).extend(paths)
+    return known
+
+
+def _find_part(name: str, known: Mapping[str, Iterable[str]], folder: Path) -> Path | None:
+    """Return the first file that a part may be, or None."""
+    candidates = [*known.get(name, ()), *(name + ending for ending in _ENDINGS)]
+    return next((folder / file for file in candidates if _is_file(folder / file)), None)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        # Too long for a path, or with bytes that no path has, or in a folder that is closed.
+        return False
+
+
+def _first_lines(beginning: bytes) -> list[bytes]:
+    """Return some of the first lines, blank ones left out; the last only if it is the only one."""
+    lines = [line.strip(_SPACES) for line in beginning[:_SAMPLE_BYTES].split(b"\n")]
+    return list(islice(filter(None, lines[:-1] or lines), _MAX_SAMPLED))
+
+
+def _is_part_file(path: bytes) -> bool:
+    # A list of URLs with labels may well name archives, but hardly indexes.
+    return path.endswith(_PART_ENDINGS) and (b"://" not in path or b"cdx" in path)
+
+
+def _parse(text: bytes) -> Mapping[str, object]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _decode(name: bytes) -> str:
+    return name.decode("utf-8", errors="surrogateescape")

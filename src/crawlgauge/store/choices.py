@@ -1,0 +1,86 @@
+"""What the user chooses when adding: which URLs are the same, what counts, how files are read."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from crawlgauge.keys.rules import GIVEN, SURT, KeyRule
+from crawlgauge.keys.scope import Scope
+from crawlgauge.provenance import Setting
+from crawlgauge.sources.captures import Captures
+from crawlgauge.sources.request import DEFAULT_MAX_EXPANSION, Field, Request
+from crawlgauge.sources.what_counts import WhatCounts, keep, select_captures
+
+__all__ = ["Choices", "OnDamage"]
+
+OnDamage = Literal["stop", "keep"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """The user's choices for adding crawls.
+
+    Parameters
+    ----------
+    rule
+        Which URLs are the same.
+    counts
+        Which captures count, by status and media type.
+    scope
+        Which URLs count; None for all.
+    format, column
+        Format of the inputs, and the column that holds the URLs; None to find out.
+    on_damage
+        Whether damaged input stops the whole, or what can be read of it is kept.
+    max_expansion
+        How many times its compressed size an input may have.
+    """
+
+    rule: KeyRule = SURT
+    counts: WhatCounts = field(default_factory=WhatCounts)
+    scope: Scope | None = None
+    format: str | None = None
+    column: str | None = None
+    on_damage: OnDamage = "stop"
+    max_expansion: float = DEFAULT_MAX_EXPANSION
+
+    def request(self, group: str | None = None) -> Request:
+        """Return what readers are asked for."""
+        fields: set[Field] = {"time", *self.counts.fields}
+        if self.rule == GIVEN:
+            fields.add("key")
+        return Request(
+            fields=frozenset(fields),
+            format=self.format,
+            column=self.column,
+            group=group,
+            max_expansion=self.max_expansion,
+        )
+
+    def select(self, batches: Iterable[Captures]) -> Iterator[Captures]:
+        """Yield the captures that count, with the others counted by reason."""
+        for batch in batches:
+            captures = select_captures(batch, self.counts)
+            yield captures if self.scope is None else _within(captures, self.scope)
+
+    def settings(self) -> dict[str, Setting]:
+        """Return the choices that a crawl's content depends on, by name."""
+        return {
+            "status": self.counts.status,
+            "mime": self.counts.mime,
+            "scope": None if self.scope is None else self.scope.checksum,
+            "format": self.format,
+            "column": self.column,
+            "on_damage": self.on_damage,
+        }
+
+
+def _within(captures: Captures, scope: Scope) -> Captures:
+    is_inside = scope.covers(captures.url)
+    n_outside = int(np.count_nonzero(~is_inside))
+    if not n_outside:
+        return captures
+    excluded = {**captures.excluded, "out-of-scope": n_outside}
+    return keep(replace(captures, excluded=excluded), is_inside)

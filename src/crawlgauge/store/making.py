@@ -1,0 +1,225 @@
+"""Read inputs into the keys of one crawl, and publish them as its set."""
+
+import datetime as dt
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from crawlgauge.compiled import announce_compilation
+from crawlgauge.crawl import Crawl
+from crawlgauge.damage import Damage
+from crawlgauge.errors import SourceError
+from crawlgauge.keys.hashing import KERNELS
+from crawlgauge.provenance import Input, Provenance, Setting
+from crawlgauge.sources.byte_stream import fingerprint
+from crawlgauge.sources.captures import Rejection
+from crawlgauge.sources.inputs import STDIN, InputFiles
+from crawlgauge.sources.progress import ReadingProgress
+from crawlgauge.sources.reading import ArchiveReader
+from crawlgauge.store.building import SetBuilder
+from crawlgauge.store.catalogue import CrawlWriter
+from crawlgauge.store.choices import Choices
+from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.dating import choose_date, needs_times
+
+__all__ = [
+    "Addition",
+    "Outcome",
+    "ReadCrawl",
+    "check_not_empty",
+    "fingerprint_all",
+    "publish_crawl",
+    "read_crawl",
+    "settings_of",
+    "was_made_from",
+]
+
+Outcome = Literal["added", "replaced", "appended", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """What came of adding a crawl.
+
+    Parameters
+    ----------
+    crawl_set
+        The crawl as it stands in the store.
+    outcome
+        ``unchanged`` if the same files had been added before.
+    examples
+        The first rejected records.
+    """
+
+    crawl_set: CrawlSet
+    outcome: Outcome
+    examples: tuple[Rejection, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadCrawl:
+    """A crawl that was read and is not yet in the store.
+
+    Parameters
+    ----------
+    builder
+        Its keys and counts.
+    inputs, damage
+        What it was read from, and what was damaged there.
+    settings
+        What the user chose.
+    unassigned
+        Records of a collection that belong to none of its crawls, by reason.
+    """
+
+    builder: SetBuilder
+    inputs: tuple[Input, ...]
+    damage: tuple[Damage, ...]
+    settings: dict[str, Setting]
+    unassigned: dict[str, int]
+
+
+def settings_of(choices: Choices, date: dt.date | None) -> dict[str, Setting]:
+    """Return all choices that a crawl depends on, by name."""
+    return {**choices.settings(), "date": None if date is None else date.isoformat()}
+
+
+def was_made_from(
+    present: CrawlSet, inputs: tuple[Input, ...], settings: dict[str, Setting]
+) -> bool:
+    """Tell whether a crawl was made from the same bytes in the same way: `add` can be repeated."""
+    before = sorted(entry.checksum for entry in present.provenance.inputs if not entry.through)
+    now = sorted(entry.checksum for entry in inputs if not entry.through)
+    return before == now and dict(present.provenance.settings) == settings
+
+
+def fingerprint_all(inputs: InputFiles) -> tuple[Input, ...] | None:
+    """Return sizes and checksums of the inputs, or None if they can be read but once."""
+    if any(name == STDIN or not Path(name).is_file() for name in inputs.names):
+        return None
+    return tuple(fingerprint(name) for name in inputs.names)
+
+
+def read_crawl(
+    label: str,
+    inputs: InputFiles,
+    choices: Choices,
+    *,
+    date: dt.date | None,
+    builder: SetBuilder,
+    progress: ReadingProgress | None,
+) -> ReadCrawl:
+    """Read the inputs of one crawl.
+
+    Parameters
+    ----------
+    label, date
+        The crawl's; without a date the captures' times are needed, or a date in the label.
+    inputs, choices
+        What to read, and how.
+    builder
+        Takes the captures; it may hold some already.
+    progress
+        Told how far reading has come.
+
+    Raises
+    ------
+    SourceError
+        If an input cannot be read, is damaged, or no capture is found that counts.
+    CrawlError
+        If the crawl has no date.
+    """
+    announce_compilation(KERNELS[choices.rule])
+    reader = ArchiveReader(
+        inputs, choices.request(), keep_damaged=choices.on_damage == "keep", progress=progress
+    )
+    for captures in choices.select(reader.captures()):
+        if captures.time is None and len(captures) and needs_times(label, date):
+            # Hours of reading would end with the same message.
+            choose_date(label, date, {})
+        builder.add(captures)
+    check_not_empty(builder, inputs, reader.damages)
+    return ReadCrawl(
+        builder=builder,
+        inputs=tuple(reader.inputs),
+        damage=tuple(reader.damages),
+        settings=settings_of(choices, date),
+        unassigned={},
+    )
+
+
+def check_not_empty(builder: SetBuilder, inputs: InputFiles, damages: list[Damage]) -> None:
+    """See that there is something to store.
+
+    Raises
+    ------
+    SourceError
+        If not; it says what the inputs hold instead.
+    """
+    if builder.n_captures:
+        return
+    if damages:
+        raise SourceError(f"nothing can be kept: {'; '.join(map(str, damages))}")
+    where = inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
+    if builder.excluded:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in builder.excluded.most_common())
+        raise SourceError(
+            f"{where}: none of the captures counts; left out: {reasons}. What counts is chosen by "
+            "--status, --mime and --scope"
+        )
+    if not builder.rejected:
+        raise SourceError(f"{where}: no URL found; empty, or only blank lines and comments")
+    example = "".join(
+        f"; {'' if item.line is None else f'line {item.line} of '}{item.file} is {item.text!r}"
+        for item in builder.examples[:1]
+    )
+    raise SourceError(
+        f"{where}: none of {builder.rejected.total():,} lines is a URL such as "
+        f"https://example.org/page{example}"
+    )
+
+
+def publish_crawl(
+    writer: CrawlWriter, crawl: ReadCrawl, *, date: dt.date, outcome: Outcome
+) -> Addition:
+    """Write the set of a crawl that was read, in place of what was there before.
+
+    Parameters
+    ----------
+    writer
+        Holds the crawl's lock.
+    crawl
+        What was read.
+    date
+        The crawl's.
+    outcome
+        What to tell of it.
+    """
+    builder = crawl.builder
+    keys = builder.keys()
+    description = CrawlSet(
+        crawl=Crawl(
+            label=writer.label,
+            date=date,
+            n_urls=int(keys.size),
+            first_capture=builder.first_capture,
+            last_capture=builder.last_capture,
+            damaged=bool(crawl.damage),
+        ),
+        level="url",
+        key_rule=writer.store.key_rule,
+        sample_rate=1.0,
+        n_captures=builder.n_captures,
+        rejected=builder.rejected,
+        excluded=builder.excluded,
+        unassigned=crawl.unassigned,
+        n_no_status=builder.n_no_status,
+        days=builder.days,
+        damage=crawl.damage,
+        checksum="",
+        range_bits=0,
+        provenance=Provenance.now(settings=crawl.settings, inputs=crawl.inputs),
+        path=writer.folder,
+    )
+    published = writer.publish(keys, description)
+    return Addition(crawl_set=published, outcome=outcome, examples=tuple(builder.examples))

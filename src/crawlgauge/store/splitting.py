@@ -1,0 +1,188 @@
+"""Cut a collection-wide index into crawls, in one pass over its files."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from crawlgauge.compiled import announce_compilation
+from crawlgauge.errors import SourceError
+from crawlgauge.keys.hashing import KERNELS
+from crawlgauge.sources.captures import Captures, Rejection
+from crawlgauge.sources.inputs import InputFiles
+from crawlgauge.sources.progress import ReadingProgress
+from crawlgauge.sources.reading import ArchiveReader
+from crawlgauge.sources.what_counts import keep
+from crawlgauge.store.adding import WhenPresent, refuse_present
+from crawlgauge.store.building import SetBuilder
+from crawlgauge.store.catalogue import Store
+from crawlgauge.store.choices import Choices
+from crawlgauge.store.cuts import Cut
+from crawlgauge.store.dating import choose_date
+from crawlgauge.store.making import (
+    Addition,
+    Outcome,
+    ReadCrawl,
+    publish_crawl,
+    settings_of,
+    was_made_from,
+)
+
+__all__ = ["SplitResult", "add_split"]
+
+_MAX_CRAWLS = 10_000
+"""More are not crawls but a wrong expression, and each would hold memory."""
+_MAX_EXAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitResult:
+    """What came of cutting a collection into crawls.
+
+    Parameters
+    ----------
+    additions
+        In the order of the labels.
+    unassigned
+        Records that belong to none of the crawls, by reason.
+    examples
+        The first rejected records.
+    """
+
+    additions: tuple[Addition, ...]
+    unassigned: dict[str, int]
+    examples: tuple[Rejection, ...]
+
+
+def add_split(
+    store: Store,
+    inputs: InputFiles,
+    cut: Cut,
+    *,
+    choices: Choices,
+    when_present: WhenPresent = "refuse",
+    progress: ReadingProgress | None = None,
+) -> SplitResult:
+    """Read a collection and put each of its crawls into the store.
+
+    Nothing is stored before all has been read; a crawl that is there already, made from the same
+    files in the same way, is left as it is.
+
+    Parameters
+    ----------
+    store
+        Open, with the rule of `choices`.
+    inputs
+        The collection's files.
+    cut
+        How to tell which crawl a capture belongs to.
+    choices
+        What counts, and how files are read.
+    when_present
+        ``refuse`` or ``replace`` crawls of the same labels, made from other files.
+    progress
+        Told how far reading has come.
+
+    Raises
+    ------
+    SourceError
+        If an input cannot be read or is damaged, or has no captures that can be assigned.
+    StoreError
+        If a crawl exists with other content, or the store cannot be written.
+    """
+    announce_compilation(KERNELS[choices.rule])
+    reader = ArchiveReader(
+        inputs,
+        choices.request(cut.group),
+        keep_damaged=choices.on_damage == "keep",
+        progress=progress,
+    )
+    builders: dict[str, SetBuilder] = {}
+    rest = _Rest()
+    for batch in reader.captures():
+        for label, captures in _cut_batch(batch, cut, rest):
+            if label not in builders and len(builders) == _MAX_CRAWLS:
+                raise SourceError(
+                    f"{inputs.names[0]} would be cut into more than {_MAX_CRAWLS:,} crawls; "
+                    f"the last is {label!r}. Choose a coarser --split or another --split-by"
+                )
+            builder = builders.setdefault(label, SetBuilder(choices.rule))
+            for selected in choices.select([captures]):
+                builder.add(selected)
+    filled = {label: builders[label] for label in sorted(builders) if builders[label].n_captures}
+    for label in builders.keys() - filled.keys():
+        rest.counts.update(builders[label].excluded)
+    if not filled:
+        raise _nothing_found(inputs, rest, reader)
+    crawls = {
+        label: ReadCrawl(
+            builder=builder,
+            inputs=tuple(reader.inputs),
+            damage=tuple(reader.damages),
+            settings={**settings_of(choices, None), **cut.settings()},
+            unassigned=dict(rest.counts),
+        )
+        for label, builder in filled.items()
+    }
+    if when_present == "refuse":
+        _check_present(store, crawls)
+    return SplitResult(
+        additions=tuple(_publish(store, label, crawl) for label, crawl in crawls.items()),
+        unassigned=dict(rest.counts),
+        examples=tuple(rest.examples),
+    )
+
+
+class _Rest:
+    """What belongs to none of the crawls."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.examples: list[Rejection] = []
+
+
+def _cut_batch(batch: Captures, cut: Cut, rest: _Rest) -> Iterator[tuple[str, Captures]]:
+    """Yield the captures of each crawl; what belongs to none is counted in `rest`."""
+    rest.counts.update(batch.rejected)
+    rest.counts.update(batch.excluded)
+    rest.examples.extend(batch.examples[: _MAX_EXAMPLES - len(rest.examples)])
+    if len(batch) == 0:
+        return
+    assigned = cut.assign(batch)
+    n_unassigned = int(np.count_nonzero(assigned.numbers < 0))
+    if n_unassigned:
+        rest.counts[assigned.reason] += n_unassigned
+    bare = replace(batch, rejected={}, excluded={}, examples=())
+    for number, label in enumerate(assigned.labels):
+        yield label, keep(bare, assigned.numbers == number)
+
+
+def _nothing_found(inputs: InputFiles, rest: _Rest, reader: ArchiveReader) -> SourceError:
+    where = inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
+    if reader.damages:
+        return SourceError(f"nothing can be kept: {'; '.join(map(str, reader.damages))}")
+    reasons = ", ".join(f"{n:,} {reason}" for reason, n in rest.counts.most_common())
+    return SourceError(
+        f"{where}: no capture that counts and can be assigned to a crawl; "
+        + (f"left out: {reasons}" if reasons else "the input is empty")
+    )
+
+
+def _check_present(store: Store, crawls: dict[str, ReadCrawl]) -> None:
+    """See that no crawl stands in the way, before the first is written."""
+    for label, crawl in crawls.items():
+        if store.holds(label):
+            present = store.crawl_set(label)
+            if not was_made_from(present, crawl.inputs, crawl.settings):
+                raise refuse_present(store, present)
+
+
+def _publish(store: Store, label: str, crawl: ReadCrawl) -> Addition:
+    with store.writing(label) as writer:
+        present = store.crawl_set(label) if store.holds(label) else None
+        if present is not None and was_made_from(present, crawl.inputs, crawl.settings):
+            return Addition(crawl_set=present, outcome="unchanged")
+        date = choose_date(label, None, crawl.builder.days)
+        outcome: Outcome = "added" if present is None else "replaced"
+        return publish_crawl(writer, crawl, date=date, outcome=outcome)

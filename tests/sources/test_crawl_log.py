@@ -1,0 +1,291 @@
+"""Heritrix's crawl.log: columns, annotations, the JSON object, and lines that are broken."""
+
+import io
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlgauge.errors import SourceError
+from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.crawl_log import looks_like_crawl_log, read_crawl_log
+from crawlgauge.sources.request import Request
+
+ALL_FIELDS = frozenset({"key", "time", "status", "mime", "digest"})
+LINE = (
+    b"2018-11-26T14:27:48.282Z   404        233 http://a.org/x LLE http://a.org/ text/html #002 "
+    b"20181126142747555+280 sha1:YQG6T7YO seed.org ip:172.19.0.6"
+)
+NAMED = LINE + b' {"contentSize":380,"warcFilename":"A-1.warc.gz","scope":"ACCEPT by rule #1"}'
+
+
+def read(data, group=None, fields=ALL_FIELDS):
+    rows, rejected, excluded, examples = [], {}, {}, []
+    with ByteStream("crawl.log", open_file=lambda: io.BytesIO(data)) as stream:
+        for captures in read_crawl_log(stream, Request(fields=fields, group=group)):
+            columns = {name: column.to_pylist() for name, column in captures.columns().items()}
+            rows += [
+                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+            ]
+            for total, counts in ((rejected, captures.rejected), (excluded, captures.excluded)):
+                for reason, n in counts.items():
+                    total[reason] = total.get(reason, 0) + n
+            examples += captures.examples
+    return rows, rejected, excluded, examples
+
+
+def read_one(line, group=None):
+    (row,), rejected, excluded, _ = read(line + b"\n", group)
+    assert not rejected
+    assert not excluded
+    return row
+
+
+def test_a_line_gives_url_status_media_type_digest_and_when_its_fetch_began():
+    row = read_one(LINE)
+    assert row["url"] == b"http://a.org/x"
+    assert row["status"] == 404
+    assert row["mime"] == b"text/html"
+    assert row["digest"] == b"sha1:YQG6T7YO"
+    assert row["time"].isoformat() == "2018-11-26T14:27:47"
+    assert row["revisit"] is False
+    assert row["key"] is None
+
+
+@pytest.mark.parametrize("fetched", [b"-", b"x+280", b"20181326142747555+280", b"+280"])
+def test_what_was_not_fetched_has_the_time_of_its_line(fetched):
+    row = read_one(LINE.replace(b"20181126142747555+280", fetched))
+    assert row["time"].isoformat() == "2018-11-26T14:27:48"
+
+
+def test_dashes_and_unknown_types_are_missing_and_negative_statuses_kept():
+    row = read_one(
+        b"2006-08-15T09:54:11.455Z -5003          - http://a.org/ LRL http://b.org/ no-type #039 "
+        b"- - - Q:group-max-all-kb"
+    )
+    assert (row["status"], row["mime"], row["digest"]) == (-5003, None, None)
+    assert read_one(LINE.replace(b"text/html", b"unknown"))["mime"] is None
+
+
+@pytest.mark.parametrize(
+    "annotations",
+    [
+        b"duplicate:digest",
+        b"ip:1.2.3.4,duplicate:digest",
+        b'duplicate:"144625-158-00005-kb.arc,1495696",content-size:94191',
+        b"warcRevisit:notModified,2t",
+        b"ip:1.2.3.4,warcRevisit:digest",
+        b"two words,duplicate:digest",
+        b"two duplicate:digest",
+    ],
+)
+def test_annotations_tell_of_revisits_and_the_media_type_is_kept(annotations):
+    for line in (LINE, NAMED):
+        row = read_one(line.replace(b"ip:172.19.0.6", annotations))
+        assert row["revisit"] is True
+        assert row["mime"] == b"text/html"
+    assert read_one(NAMED.replace(b"ip:172.19.0.6", annotations), "filename")["revisit"] is True
+
+
+@pytest.mark.parametrize("word", [b"duplicate", b"notduplicate:x", b"warcRevisit", b"-"])
+def test_other_annotations_tell_of_no_revisit(word):
+    assert read_one(LINE.replace(b"ip:172.19.0.6", word))["revisit"] is False
+    in_json = LINE + b' {"a":"b,duplicate:digest"}'
+    assert read_one(in_json)["revisit"] is False
+
+
+@pytest.mark.parametrize("n_columns", range(8, 13))
+def test_lines_of_early_versions_have_fewer_columns(n_columns):
+    line = b" ".join(LINE.split()[:n_columns])
+    row = read_one(line)
+    assert row["url"] == b"http://a.org/x"
+    assert row["digest"] == (b"sha1:YQG6T7YO" if n_columns > 9 else None)
+    assert row["time"].second == (47 if n_columns > 8 else 48)
+
+
+def test_without_a_source_tag_the_eleventh_column_holds_the_annotations():
+    line = b" ".join(LINE.split()[:10])
+    assert read_one(line + b" duplicate:digest")["revisit"] is True
+    assert read_one(line + b' - {"warcFilename":"A"}', "filename")["group"] == b"A"
+
+
+def test_records_are_rejected_or_left_out_by_reason_with_their_place():
+    lines = [
+        b"metadata://netarkivet.dk/crawl/logs/crawl.log?jobid=6 1.2.3.4 2012 text/plain 4",
+        b"",
+        b"2005-05-06T11:47:28.465Z   200         14 http://tooshortline/",
+        LINE.replace(b"http://a.org/x", b"000nourl000"),
+        LINE.replace(b"http://a.org/x", b"dns:a.org"),
+        LINE.replace(b" 233 ", b" xyz "),
+        LINE,
+    ]
+    rows, rejected, excluded, examples = read(b"\n".join(lines))
+    assert [row["url"] for row in rows] == [b"http://a.org/x"] * 2
+    assert rejected == {"too-few-fields": 1, "no-scheme": 1}
+    assert excluded == {"other-scheme": 1}
+    assert [(item.line, item.reason) for item in examples] == [
+        (3, "too-few-fields"),
+        (4, "no-scheme"),
+    ]
+    assert examples[0].offset == len(lines[0]) + 2
+    assert examples[0].text == lines[2].decode()
+
+
+def test_a_line_of_many_megabytes_is_one_rejection():
+    rows, rejected, _, _ = read(LINE + b"\n" + LINE + b"x" * 5_000_000 + b"\n" + LINE + b"\r\n")
+    assert len(rows) == 2
+    assert rejected == {"too-long": 1}
+
+
+@pytest.mark.parametrize(
+    ("group", "expected"),
+    [
+        ("filename", b"A-1.warc.gz"),
+        ("source", b"seed.org"),
+        ("path", b"LLE"),
+        ("referrer", b"http://a.org/"),
+        ("thread", b"#002"),
+        ("annotations", b"ip:172.19.0.6"),
+    ],
+)
+def test_captures_can_be_grouped_by_warc_file_or_column(group, expected):
+    assert read_one(NAMED, group)["group"] == expected
+    assert read_one(b" ".join(LINE.split()[:8]), group)["group"] == (
+        expected if group in {"path", "referrer", "thread"} else None
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (rb'{"warcFilename":"a\u002db\"c"}', b'a-b"c'),
+        (b'{"warcFilename": "spaced"}', b"spaced"),
+        (b'{"x":{"warcFilename":"inner"},"warcFilename":"outer"}', b"outer"),
+        (b'{"x":{"warcFilename":"inner"}}', None),
+        (b'{"warcFilename":"first","warcFilename":"last"}', b"last"),
+        (b'{"x":"{","warcFilename":"brace"}', b"brace"),
+        (b'{"warcFilename":7}', None),
+        (b'{"warcFilename":"cut', None),
+        (b'{"warcFilename', None),
+        (b"[1]", None),
+        (b"{", None),
+    ],
+)
+def test_the_file_name_is_read_as_json_says(text, expected):
+    assert read_one(LINE + b" " + text, "filename")["group"] == expected
+
+
+def test_an_unknown_group_is_refused_with_those_that_exist():
+    with pytest.raises(SourceError, match=r"no field 'colour'; there are filename, time, status"):
+        read(LINE, "colour")
+
+
+def test_only_what_is_asked_for_is_given():
+    (row,), *_ = read(LINE, fields=frozenset())
+    assert row == {"url": b"http://a.org/x"}
+
+
+def test_a_log_is_known_by_its_lines():
+    assert looks_like_crawl_log(NAMED)
+    assert looks_like_crawl_log(b"cut line\n\n" + LINE)
+    assert looks_like_crawl_log(b"metadata://netarkivet.dk/ 1.2.3.4 2012 text/plain 4\n" + LINE)
+    for other in (
+        b"",
+        b"http://a.org/\n",
+        b" CDX N b a m s k r M S V g\norg,a)/ 20130101000000 http://a.org/ text/html 200 - - - 1",
+        b'org,a)/ 20130101000000 {"url": "http://a.org/"}\n',
+        b"url,time,status\nhttp://a.org/,2018-11-26T14:27:48Z,200\n",
+        b"2018-11-26T14:27:48Z 200 1 http://a.org/\n",
+        b"WARC/1.0\r\nWARC-Type: warcinfo\r\n",
+        b"\0" * 1000,
+        LINE.replace(b"#002", b"002"),
+    ):
+        assert not looks_like_crawl_log(other)
+
+
+SPACES = b" \t\n\v\f\r"
+PIECES = [
+    *LINE.split(),
+    *[b" ", b"  ", b"\t", b"\n", b"\r\n", b"\v", b"-", b",", b"{", b"}", b"\\", b'"', b":", b"\0"],
+    *[b'{"warcFilename":"A"}', b'"warcFilename"', b'"warcFilename":"', b"warcFilename", b"\xff"],
+    *[b"duplicate:", b"warcRevisit:x", b"no-type", b"unknown", b"metadata://x", b"dns:a", b"+1"],
+    *[LINE, NAMED, LINE + b"\n", NAMED + b"\n", b"#", b"http://", b"a.org", b"2018"],
+]
+
+
+def twin(line):
+    """Return URL, status, media type, digest, revisit, file name; or the reason why not."""
+    text = line.strip(SPACES)
+    if not text or text.startswith(b"metadata://"):
+        return None
+    tokens = list(re.finditer(rb"[^ \t\v\f\r]+", text))[:12]
+    if len(tokens) == 12 and tokens[11][0].startswith(b"{"):
+        tokens.pop()
+    if len(tokens) < 8:
+        return "too-few-fields"
+    words = [None if token[0] == b"-" else token[0] for token in tokens]
+    url = words[3] or b""
+    scheme = re.match(rb"[A-Za-z][A-Za-z0-9+-]*:", url)
+    if url == b"":
+        return "no-url"
+    if not scheme:
+        return "no-scheme"
+    if not url[scheme.end() :].startswith(b"//"):
+        return "other-scheme"
+    if re.match(rb"//([/?#]|$)", url[scheme.end() :]):
+        return "no-host"
+    status = int(words[1]) if words[1] and re.fullmatch(rb"-?\d{1,5}", words[1]) else None
+    mime = None if words[6] in (b"no-type", b"unknown") else words[6]
+    digest = words[9] if len(words) > 9 else None
+    is_revisit, name = False, None
+    if len(tokens) > 10:
+        region = text[tokens[-1].start() :]
+        brace = re.search(rb"(?<=[ \t\v\f\r])\{", region)
+        annotations = region[: brace.start()] if brace else region
+        items = re.split(rb"[, \t\v\f\r]", annotations)
+        is_revisit = any(item.startswith((b"duplicate:", b"warcRevisit:")) for item in items)
+        name = find_name(region[brace.start() :]) if brace else None
+    return url, status, mime, digest, is_revisit, name
+
+
+def find_name(text):
+    if b"\\" not in text and text.count(b"{") == 1:
+        if b'"warcFilename"' not in text:
+            return None
+        if len(re.findall(rb'(?="warcFilename")', text)) == 1:
+            found = re.search(rb'"warcFilename":"([^"]*)"', text)
+            if found:
+                return found[1]
+    try:
+        value = json.loads(text).get("warcFilename")
+    except ValueError:
+        return None
+    return value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=60))
+def test_any_sequence_of_pieces_is_read_as_by_plain_python(pieces):
+    check_with_twin(b"".join(pieces))
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES), min_size=6, max_size=18), max_size=4))
+def test_any_sequence_of_columns_is_read_as_by_plain_python(lines):
+    check_with_twin(b"\n".join(b" ".join(line) for line in lines))
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read_as_by_plain_python(data):
+    if not data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"\x1f\x8b", b"BZh")):
+        check_with_twin(data)
+
+
+def check_with_twin(data):
+    rows, rejected, excluded, _ = read(data, "filename")
+    expected = [found for line in data.split(b"\n") if (found := twin(line)) is not None]
+    names = ("url", "status", "mime", "digest", "revisit", "group")
+    found = [tuple(row[name] for name in names) for row in rows]
+    assert found == [item for item in expected if isinstance(item, tuple)]
+    left_out = [item for item in expected if isinstance(item, str)]
+    assert {**rejected, **excluded} == {reason: left_out.count(reason) for reason in left_out}

@@ -1,0 +1,221 @@
+"""JSON Lines are read exactly, whatever their writer escapes, and nothing is lost silently."""
+
+import io
+import json
+from collections import Counter
+
+import hypothesis
+import hypothesis.strategies as st
+import pytest
+
+from crawlgauge.errors import SourceError
+from crawlgauge.sources import json_lines
+from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.json_lines import looks_like_json_lines, read_json_lines
+from crawlgauge.sources.request import Request
+
+ALL = frozenset({"key", "time", "status", "mime", "digest"})
+
+
+class Everything:
+    """All that the batches of one file hold."""
+
+    def __init__(self, batches):
+        self.columns = {}
+        self.rejected, self.examples = Counter(), []
+        for batch in batches:
+            for name, column in batch.columns().items():
+                self.columns.setdefault(name, []).extend(column.to_pylist())
+            self.rejected.update(batch.rejected)
+            self.examples += batch.examples
+
+    @property
+    def urls(self):
+        return self.columns.get("url", [])
+
+
+def read(data, **wishes):
+    with ByteStream("rows.jsonl", open_file=lambda: io.BytesIO(data)) as stream:
+        return Everything(read_json_lines(stream, Request(fields=ALL, **wishes)))
+
+
+def test_the_lines_of_a_cdx_server_are_read():
+    found = read(
+        b'{"urlkey": "org,a)/", "timestamp": "20250804103329", "url": "https://a.org/", '
+        b'"mime": "text/html", "mime-detected": "text/plain", "status": "200", "digest": "ABC", '
+        b'"filename": "x.warc.gz"}\n'
+        b'{"urlkey": "org,b)/", "timestamp": "20250804103330", "url": "https://b.org/", '
+        b'"mime": "warc/revisit", "status": "-", "digest": "", "filename": "y.warc.gz"}\n',
+        group="filename",
+    )
+    assert found.urls == [b"https://a.org/", b"https://b.org/"]
+    assert found.columns["key"] == [b"org,a)/", b"org,b)/"]
+    assert str(found.columns["time"][0]) == "2025-08-04 10:33:29"
+    assert found.columns["status"] == [200, None]
+    assert found.columns["revisit"] == [False, True]
+    assert found.columns["mime"] == [b"text/html", b"warc/revisit"]
+    assert found.columns["digest"] == [b"ABC", None]
+    assert found.columns["group"] == [b"x.warc.gz", b"y.warc.gz"]
+
+
+def test_escapes_are_read_exactly():
+    found = read(
+        rb'{"url": "http:\/\/a.org\/\u00e4?\"q\"=\\\ud83d\ude00", "status": 200}' + b"\n"
+        rb'{"\u0075rl": "http://b.org/", "status": -2}' + b"\n"
+    )
+    assert found.urls == ['http://a.org/ä?"q"=\\😀'.encode(), b"http://b.org/"]
+    assert found.columns["status"] == [200, -2]
+
+
+def test_values_of_other_kinds_are_no_urls_and_no_statuses():
+    found = read(
+        b'{"url": "http://a/", "status": 200.5}\n{"url": "http://b/", "status": [200]}\n'
+        b'{"url": "http://c/", "status": null}\n{"url": "http://d/", "status": true}\n'
+        b'{"url": ["http://e/"]}\n{"url": null}\n{"url": 5}\n{"url": ""}\n'
+    )
+    assert found.urls == [b"http://a/", b"http://b/", b"http://c/", b"http://d/"]
+    assert found.columns["status"] == [None] * 4
+    assert found.rejected == {"no-url": 3, "no-scheme": 1}
+
+
+def test_what_is_no_object_is_rejected_with_its_place():
+    data = b'{"url": "http://a/"}\n\n \r\nfoo\n[1]\n"x"\n{"url": \n{"url": "http://b/"} x\n{}\n'
+    found = read(data)
+    assert found.urls == [b"http://a/"]
+    assert found.rejected == {"no-object": 5, "no-url": 1}
+    first = found.examples[0]
+    assert (first.line, first.offset, first.text) == (4, data.index(b"foo"), "foo")
+
+
+def test_a_servers_message_is_rejected_and_not_silently_nothing():
+    message = b'{"message": "No Captures found for: a.org"}'
+    assert looks_like_json_lines(message)
+    for data in (message, message + b"\n" + message + b"\n"):
+        found = read(data)
+        assert found.urls == []
+        assert found.rejected == {"server-message": data.count(b"message")}
+    found = read(b'{"url": "http://a/", "message": "x"}\n{"error": "too many requests"}\n')
+    assert found.urls == [b"http://a/"]
+    assert found.rejected == {"server-message": 1}
+
+
+def test_the_user_names_the_member_also_a_nested_one():
+    data = (
+        b'{"page": "http://a/", "request": {"url": "http://x/\xff", "status": 301}}\n'
+        b'{"page": "http://b/", "request": {"url": "http://y/\\ud800"}}\n'
+        b'{"page": "http://c/", "request": null}\n{"page": "http://d/"}\nx\n'
+    )
+    with pytest.raises(SourceError, match=r"there are page, request, request\.url, request\.stat"):
+        read(data)
+    assert read(data, column="page").urls == [
+        b"http://a/",
+        b"http://b/",
+        b"http://c/",
+        b"http://d/",
+    ]
+    found = read(data, column="request.url", group="request.status")
+    assert found.urls == [b"http://x/\xff", "http://y/\N{REPLACEMENT CHARACTER}".encode()]
+    assert found.columns["group"] == [b"301", None]
+    assert found.rejected == {"no-url": 2, "no-object": 1}
+    assert found.examples[-1].text == "x"
+
+
+def test_members_that_only_some_objects_have_are_known():
+    found = read(b'{"format": "json-pages-1.0"}\n{"url": "http://a/", "ts": "2020-01-02"}\n')
+    assert found.urls == [b"http://a/"]
+    assert [str(time) for time in found.columns["time"]] == ["2020-01-02 00:00:00"]
+    assert found.rejected == {"no-url": 1}
+
+
+def test_unknown_members_are_an_error_that_lists_those_there_are():
+    with pytest.raises(SourceError, match=r"rows\.jsonl: cannot tell which .* there are a, b;"):
+        read(b'{"a": 1}\n{"b": 2}\n')
+    with pytest.raises(SourceError, match=r"rows\.jsonl has no column crawl; there are url"):
+        read(b'{"url": "http://a/"}\n', group="crawl")
+
+
+def test_marks_line_ends_and_a_missing_last_newline_do_not_matter():
+    lines = [b'{"url": "http://a/"}', b'  {"url": "http://b/"}  ']
+    for mark in (b"", b"\xef\xbb\xbf"):
+        for newline in (b"\n", b"\r\n"):
+            found = read(mark + newline.join(lines))
+            assert found.urls == [b"http://a/", b"http://b/"]
+            assert not found.rejected
+
+
+def test_long_lines_are_taken_up_to_a_limit(monkeypatch):
+    text = b"x" * 3_000_000
+    found = read(b'{"url": "http://a/", "text": "' + text + b'"}\n{"url": "http://b/"}\n')
+    assert found.urls == [b"http://a/", b"http://b/"]
+    monkeypatch.setattr(json_lines, "_MAX_LINE_BYTES", 1_500_000)
+    found = read(b'{"url": "http://b/"}\n{"url": "http://a/", "text": "' + text + b'"}\n')
+    assert found.urls == [b"http://b/"]
+    assert found.rejected == {"too-long": 1}
+
+
+def test_bytes_that_are_no_text_are_refused():
+    with pytest.raises(SourceError, match=r"rows\.jsonl is no text file"):
+        read(b'{"url": "\0"}\n')
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b'{"url": "http://a/"}\n', True),
+        (b'\xef\xbb\xbf\n {"a": 1}', True),
+        (b"{}\n", True),
+        (b'{"broken": \n{"url": "http://a/"}\n', True),
+        (b'{"text": "' + b"x" * 100_000, True),
+        (b'{\n "url": "http://a/"\n}\n', False),
+        (b'[{"url": "http://a/"}]\n', False),
+        (b'com,a)/ 20200101000000 {"url": "http://a/"}\n', False),
+        (b"{not json\n", False),
+        (b"http://a/\n", False),
+        (b"", False),
+    ],
+)
+def test_json_lines_are_told_from_other_formats(data, expected):
+    assert looks_like_json_lines(data) is expected
+
+
+MEMBER = st.sampled_from(["url", "status", "timestamp", "message", "x", "mime"])
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(MEMBER, inner, max_size=2),
+    max_leaves=4,
+)
+LINE = st.one_of(
+    st.dictionaries(MEMBER, VALUE, max_size=4),
+    st.text(max_size=8).map(lambda path: {"x": [1], "url": f"http://a/{path}"}),
+    VALUE,
+)
+
+
+@hypothesis.settings(max_examples=300)
+@hypothesis.given(lines=st.lists(LINE, max_size=8), ascii_only=st.booleans())
+def test_any_json_is_read_as_pythons_own_reader_reads_it(lines, ascii_only):
+    first = {"url": "http://first/"}
+    data = "\n".join(json.dumps(line, ensure_ascii=ascii_only) for line in [first, *lines]).encode()
+    found = read(data)
+    urls = [line["url"] for line in lines if isinstance(line, dict) and _is_url(line.get("url"))]
+    expected = [url.encode().strip(b" \t\n\v\f\r") for url in urls]
+    assert found.urls == [b"http://first/", *expected]
+    assert found.rejected["no-object"] == sum(not isinstance(line, dict) for line in lines)
+    n_excluded = 1 + len(lines) - len(found.urls) - sum(found.rejected.values())
+    assert n_excluded == 0
+
+
+def _is_url(value):
+    return isinstance(value, str) and value.startswith("http://a/")
+
+
+@hypothesis.given(data=st.binary(max_size=200), broken=st.integers(0, 60))
+def test_any_bytes_are_read_or_refused_in_words(data, broken):
+    line = bytearray(b'{"url": "http://a/\\u0041", "status": [{"x": "\\""}]}\n')
+    line[min(broken, len(line) - 1)] ^= 0x22
+    refusal = ""
+    try:
+        found = read(bytes(line) + data)
+    except SourceError as error:
+        refusal = str(error)
+    assert "rows.jsonl" in refusal or len(found.urls) + sum(found.rejected.values()) > 0

@@ -1,0 +1,256 @@
+"""JSON arrays, as CDX servers answer, are read row by row however they are laid out."""
+
+import gzip
+import io
+import json
+from collections import Counter
+from itertools import pairwise
+
+import hypothesis
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+
+from crawlgauge.errors import DamagedInput, SourceError
+from crawlgauge.sources import server_json
+from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.record_kernel import N_FIELDS, URL
+from crawlgauge.sources.request import Request
+from crawlgauge.sources.server_json import looks_like_server_json, read_server_json
+from crawlgauge.sources.server_json_kernel import BEFORE_ARRAY, BROKEN, find_cells, find_rows
+
+ALL = frozenset({"key", "time", "status", "mime", "digest"})
+HEADER = ["urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length"]
+ROWS = [
+    ["org,a)/", "20080328041443", "http://www.a.org:80/", "text/html", "200", "ABC", "1704"],
+    ["org,b)/", "20080427194224", "http://b.org/[x],{y}", "warc/revisit", "-", "ABC", "17"],
+]
+
+
+class Everything:
+    """All that the batches of one file hold."""
+
+    def __init__(self, batches):
+        self.columns = {}
+        self.rejected, self.excluded, self.examples = Counter(), Counter(), []
+        for batch in batches:
+            for name, column in batch.columns().items():
+                self.columns.setdefault(name, []).extend(column.to_pylist())
+            self.rejected.update(batch.rejected)
+            self.excluded.update(batch.excluded)
+            self.examples += batch.examples
+
+    @property
+    def urls(self):
+        return self.columns.get("url", [])
+
+
+class GivenBlocks:
+    """A stream that is cut into the given blocks."""
+
+    name = "rows.json"
+
+    def __init__(self, *blocks):
+        self._blocks = blocks
+
+    def beginning(self):
+        return self._blocks[0]
+
+    def blocks(self):
+        return iter(self._blocks)
+
+
+def read(data, **wishes):
+    with ByteStream("rows.json", open_file=lambda: io.BytesIO(data)) as stream:
+        return Everything(read_server_json(stream, Request(fields=ALL, **wishes)))
+
+
+@pytest.mark.parametrize("indent", [None, 1, "\t"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf", b"\n "])
+def test_answers_are_read_in_one_line_or_in_many(indent, mark):
+    data = mark + json.dumps([HEADER, *ROWS], indent=indent).encode()
+    assert looks_like_server_json(data)
+    found = read(data, group="length")
+    assert found.urls == [b"http://www.a.org:80/", b"http://b.org/[x],{y}"]
+    assert found.columns["key"] == [b"org,a)/", b"org,b)/"]
+    assert str(found.columns["time"][0]) == "2008-03-28 04:14:43"
+    assert found.columns["status"] == [200, None]
+    assert found.columns["revisit"] == [False, True]
+    assert found.columns["mime"] == [b"text/html", b"warc/revisit"]
+    assert found.columns["digest"] == [b"ABC", b"ABC"]
+    assert found.columns["group"] == [b"1704", b"17"]
+    assert not found.rejected
+
+
+def test_the_rows_as_the_server_lays_them_out_are_read():
+    lines = [json.dumps(row, separators=(",", ":")) for row in [HEADER, *ROWS]]
+    assert len(read(("[" + ",\n".join(lines) + "]\n").encode()).urls) == 2
+
+
+def test_escapes_numbers_and_nulls_are_read_exactly():
+    found = read(
+        rb'[["original","statuscode","digest"],["http:\/\/a\/\u00e4\"\\","200",null],'
+        rb'["http://b/",404,"\ud800"],["http://c/",2e2,[1]]]'
+    )
+    assert found.urls == ['http://a/ä"\\'.encode(), b"http://b/", b"http://c/"]
+    assert found.columns["status"] == [200, 404, None]
+    assert found.columns["digest"] == [None, "\N{REPLACEMENT CHARACTER}".encode(), None]
+
+
+def test_answers_one_after_another_have_their_own_columns():
+    found = read(
+        b'[["original"],["http://a/"]]\n[]\n[["length","url"],["1","http://b/"]]\n[{"uri": "http://c/"}]'
+    )
+    assert found.urls == [b"http://a/", b"http://b/", b"http://c/"]
+    assert not found.rejected
+
+
+def test_arrays_of_objects_are_read():
+    data = json.dumps([{"url": "http://a/", "status": 200}, {"x": [{}]}, 5, {"message": "no"}])
+    assert looks_like_server_json(data.encode())
+    found = read(data.encode())
+    assert found.urls == [b"http://a/"]
+    assert found.columns["status"] == [200]
+    assert found.rejected == {"no-url": 1, "no-object": 1, "server-message": 1}
+
+
+def test_rows_that_are_none_are_rejected_with_their_place():
+    data = b'[["length","url"],["1"],5,"x",{"url":"http://a/"},["1","http://b/"],["1",""],null]'
+    found = read(data)
+    assert found.urls == [b"http://b/"]
+    assert found.rejected == {"too-few-cells": 1, "no-row": 4, "no-url": 1}
+    assert found.examples[0].offset == data.index(b'["1"]')
+    assert found.examples[0].line is None
+
+
+def test_the_key_to_resume_from_is_no_capture():
+    found = read(b'[["url","length"],["http://a/","1"],[],["org%2Ca%29%2F+2008"]]')
+    assert found.urls == [b"http://a/"]
+    assert found.excluded == {"resume-key": 1}
+    assert not found.rejected
+
+
+def test_an_empty_answer_holds_no_captures():
+    assert looks_like_server_json(b"[]\n")
+    assert read(b"[]\n").urls == []
+
+
+def test_rows_without_a_header_are_read_where_the_user_says():
+    data = b'[["org,a)/","http://a/"],["org,b)/","http://b/"]]'
+    with pytest.raises(SourceError, match="cannot tell which column holds the URLs"):
+        read(data)
+    assert read(data, column="2").urls == [b"http://a/", b"http://b/"]
+
+
+def test_what_cannot_be_understood_is_an_error_in_words():
+    with pytest.raises(SourceError, match=r"rows\.json is no JSON array of rows"):
+        read(b'{"message": "x"}')
+    with pytest.raises(SourceError, match=r"first row .* does not name the columns; .* byte 1$"):
+        read(b"[[1, 2], [3, 4]]")
+    with pytest.raises(SourceError, match="there are id, name;"):
+        read(b'[{"id": "CC-MAIN-2025-33", "name": "August"}]')
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b'[["url"],["http://a/"],["http://b', "ends before its JSON array does"),
+        (b'[["url"],["http://a/"]', "ends before its JSON array does"),
+        (b'[["url"],["http://a/"] ["http://b/"]]', "no row of a JSON array"),
+        (b'[["url"],["http://a/"]]<html>', "no row of a JSON array"),
+        (b'[["url"],["http://a/"],,["http://b/"]]', "no row of a JSON array"),
+    ],
+)
+def test_an_array_that_ends_early_or_breaks_is_damage(data, reason):
+    with pytest.raises(DamagedInput, match=reason):
+        read(data)
+    stream = ByteStream("rows.json", open_file=lambda: io.BytesIO(data), keep_damaged=True)
+    with stream:
+        assert Everything(read_server_json(stream, Request())).urls == [b"http://a/"]
+    assert [reason in damage.reason for damage in stream.damages] == [True]
+
+
+def test_damage_of_the_compression_ends_the_array():
+    rows = [["url"], *([f"http://a/{number * 7919}"] for number in range(50_000))]
+    data = gzip.compress(json.dumps(rows).encode())
+    data = data[: len(data) // 2]
+    with pytest.raises(DamagedInput, match="ends before its compressed stream"):
+        read(data)
+    stream = ByteStream("rows.json", open_file=lambda: io.BytesIO(data), keep_damaged=True)
+    with stream:
+        assert 0 < len(Everything(read_server_json(stream, Request())).urls) < 50_000
+    assert len(stream.damages) == 1
+
+
+def test_a_bracket_that_nobody_closes_does_not_fill_memory(monkeypatch):
+    monkeypatch.setattr(server_json, "_MAX_ROW_BYTES", 1_000_000)
+    with pytest.raises(DamagedInput, match="no row of a JSON array"):
+        read(b'[["url"],["http://a/"],[' + b'"x",' * 2_000_000)
+
+
+def test_a_long_answer_is_read_in_batches():
+    rows = [["url"], *([f"http://a/{number}"] for number in range(100_000))]
+    found = read(json.dumps(rows).encode())
+    assert found.urls == [url.encode() for (url,) in rows[1:]]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b'[["url"]]', True),
+        (b"[\n  {\n", True),
+        (b"[1, 2]", False),
+        (b'["http://a/"]', False),
+        (b'{"a": []}', False),
+        (b"[] x", False),
+        (b"http://[::1]/", False),
+        (b"", False),
+    ],
+)
+def test_arrays_of_rows_are_told_from_other_formats(data, expected):
+    assert looks_like_server_json(data) is expected
+
+
+CELL = st.none() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6) | st.just([1])
+ROW = st.lists(CELL, max_size=4) | CELL | st.dictionaries(st.text(max_size=2), CELL, max_size=2)
+
+
+@hypothesis.settings(max_examples=300)
+@hypothesis.given(
+    rows=st.lists(ROW, max_size=8),
+    indent=st.sampled_from([None, 2]),
+    ascii_only=st.booleans(),
+    cuts=st.lists(st.integers(3, 200), max_size=4),
+)
+def test_any_rows_are_read_as_pythons_own_reader_reads_them(rows, indent, ascii_only, cuts):
+    rows = [["x", "url"], *([*row[:1], "http://a/", *row[1:]] if isinstance(row, list) and row
+                            else row for row in rows)]  # fmt: skip
+    data = json.dumps(rows, indent=indent, ensure_ascii=ascii_only).encode()
+    places = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
+    pieces = [data[a:b] for a, b in pairwise(places)]
+    hypothesis.assume(looks_like_server_json(pieces[0]))
+    found = Everything(read_server_json(GivenBlocks(*pieces), Request()))
+    arrays = [row for row in rows[1:] if isinstance(row, list)]
+    assert found.urls == [b"http://a/" for row in arrays if row]
+    assert found.rejected["no-row"] == len(rows) - 1 - len(arrays)
+
+
+@hypothesis.given(data=st.lists(st.sampled_from(list(b'[]{},"\\ 1nul')), max_size=60).map(bytes))
+def test_kernels_keep_within_any_bytes(data):
+    block = np.frombuffer(data + b" ", dtype=np.uint8)
+    bounds = np.empty((8, 2), dtype=np.int64)
+    are_first = np.empty(8, dtype=np.bool_)
+    n_rows, place, state, _ = find_rows(block, 0, BEFORE_ARRAY, True, bounds, are_first)
+    assert 0 <= place <= block.size
+    assert BEFORE_ARRAY <= state <= BROKEN
+    spans = np.empty((n_rows, N_FIELDS, 2), dtype=np.int32)
+    n_cells = np.empty(n_rows, dtype=np.int32)
+    is_sure = np.empty(n_rows, dtype=np.bool_)
+    wanted = np.array([0, 1 << URL], dtype=np.uint8)
+    find_cells(block, bounds[:n_rows], wanted, spans, n_cells, is_sure)
+    for row in np.flatnonzero(is_sure):
+        cells = json.loads(data[bounds[row, 0] : bounds[row, 1]], parse_int=str)
+        assert n_cells[row] == len(cells)
+        first, last = spans[row, URL]
+        found = data[first:last].decode() if first >= 0 else None
+        assert found == (cells[1] if len(cells) > 1 else None)
