@@ -4,6 +4,9 @@ from crawlgauge.errors import FitError
 from crawlgauge.model.checks import diagnose, run_checks
 from crawlgauge.model.estimates import Check, Estimate
 from crawlgauge.model.explanations import EXPLANATIONS, explain_check, find_explanation
+from crawlgauge.model.history_checks import run_history_checks
+from crawlgauge.model.history_data import history_data
+from crawlgauge.simulate.simulating import simulate_table
 
 
 @pytest.fixture(scope="module")
@@ -11,7 +14,10 @@ def checks(make_urn):
     days = [183 * k for k in range(8)]
     factors = {(k, k + 1): 0.5 for k in range(7)}
     table = make_urn(days, [1_000_000] * 8, [0.4] * 8, 0.73, factors)
-    return run_checks(diagnose(table), Estimate.unknown("no interval"))
+    by_pairs = run_checks(diagnose(table), Estimate.unknown("no interval"))
+    simulated = simulate_table(n_crawls=6, population=2000, seed=1)
+    data = history_data(simulated)
+    return (*by_pairs, *run_history_checks(data, diagnose(simulated)))
 
 
 def test_every_check_is_explained(checks):

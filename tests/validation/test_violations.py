@@ -1,4 +1,4 @@
-"""Archives that break one assumption each: the right check speaks, and no other does.
+"""Archives that break one assumption each: the right check of pairs speaks, and no other does.
 
 Twenty archives of twelve half-yearly crawls for each way in which archives depart from the urn.
 A check speaks if its status is neither ok nor na. At least 19 of 20 times the right one must, and
@@ -54,7 +54,7 @@ EXPECTED = {
 
 def speak(table):
     """Return the status of each check that speaks."""
-    checks = estimate_coverage(table).checks
+    checks = estimate_coverage(replace(table, histories=None)).checks
     return {check.id: check.status for check in checks if check.status not in {"ok", "na"}}
 
 

@@ -24,7 +24,13 @@ _SECONDS_PER_YEAR = DAYS_PER_YEAR * 86_400
 
 
 def list_cautions(
-    table: OverlapTable, pairs: PairData, fit: TwoWayFit, zeros: ZeroPairs, margins: Margins
+    table: OverlapTable,
+    pairs: PairData,
+    fit: TwoWayFit,
+    zeros: ZeroPairs,
+    margins: Margins,
+    *,
+    is_headline: bool = True,
 ) -> tuple[str, ...]:
     """List the warnings that belong to a fit, the gravest first.
 
@@ -40,7 +46,16 @@ def list_cautions(
         The pairs that share nothing.
     margins
         Of the fit.
+    is_headline
+        Whether the headline comes from the fit, and not from capture histories.
     """
+    if not is_headline:
+        return (
+            *_about_few_crawls(table, pairs, fit, margins),
+            *_about_times(table, pairs, fit),
+            *_about_input(table, pairs),
+            _about_invisible_urls(table.level),
+        )
     return (
         *_about_impossible_values(table, pairs, fit, margins),
         *_about_zeros(table, pairs, zeros),
@@ -226,6 +241,14 @@ def _about_input(table: OverlapTable, pairs: PairData) -> Iterator[str]:
             f"{things(table.level)} (at least {count(smallest)} of each crawl). Count them in full "
             "or in a larger sample if small differences matter."
         )
+
+
+def _about_invisible_urls(level: str) -> str:
+    what = things(level)
+    return (
+        f"{what} that are hardly ever captured twice leave no trace in capture histories. If there "
+        "are many, the true coverage is below the range."
+    )
 
 
 def _about_uneven_capture(table: OverlapTable, pairs: PairData, margins: Margins) -> Iterator[str]:

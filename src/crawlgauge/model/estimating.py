@@ -1,4 +1,4 @@
-"""From an overlap table to everything that its pairs can tell."""
+"""From an overlap table to everything that its pairs and capture histories can tell."""
 
 import math
 from dataclasses import replace
@@ -21,11 +21,14 @@ from crawlgauge.model.estimates import (
 )
 from crawlgauge.model.estimator_rows import list_estimators
 from crawlgauge.model.growth import GrowthFit, fit_growth_model, log_growth
+from crawlgauge.model.history_fits import fit_histories
+from crawlgauge.model.known_alive.results import NoKnownAlive
 from crawlgauge.model.margins import Margin, Margins, find_margins
 from crawlgauge.model.pairs import PairData, pair_data
 from crawlgauge.model.paper import fit_paper, fit_pooled
 from crawlgauge.model.phrases import percent
 from crawlgauge.model.ranges import exponential, growth_rate, half_life_years, population
+from crawlgauge.model.refining import refine_estimates
 from crawlgauge.model.residuals import list_residuals
 from crawlgauge.model.statement import state_headline
 from crawlgauge.model.two_crawls import fit_two_crawls, lower_bound
@@ -41,12 +44,13 @@ _ONE_DATE = "not identifiable: the population is known at fewer than two dates"
 
 
 def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) -> Estimates:
-    """Estimate coverage, turnover and population from the overlaps of pairs of crawls.
+    """Estimate coverage, turnover and population.
 
     Parameters
     ----------
     table
-        Two crawls or more; three for point estimates, four for intervals.
+        Two crawls or more; three for point estimates, four for intervals, five with capture
+        histories for known-alive windows.
     persistence
         Share of the URLs that live on for a year, above 0 and at most 1, where it is known from
         elsewhere. Only for two crawls, from which it cannot be estimated.
@@ -79,11 +83,12 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
     half_life = half_life_years(turnover)
     growth_per_year = _growth_per_year(pairs, fit, margins.growth)
     checks = run_checks(diagnosis, growth_per_year)
+    fits = fit_histories(table, diagnosis, checks)
     failed = _gravest(checks)
     if failed is not None and coverage.value is not None:
         reason = f"the check {failed.id} failed: do not trust this number"
         coverage = Estimate(value=coverage.value, reason=reason)
-    return Estimates(
+    by_pairs = Estimates(
         level=table.level,
         crawls=table.crawls,
         headline=Headline(
@@ -120,9 +125,17 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
         checks=checks,
         residuals=list_residuals(table, line, fit),
         union=None,
-        warnings=list_cautions(table, pairs, fit, expect_zeros(pairs, fit, line), margins),
+        warnings=list_cautions(
+            table,
+            pairs,
+            fit,
+            expect_zeros(pairs, fit, line),
+            margins,
+            is_headline=fits is None or isinstance(fits.known_alive, NoKnownAlive),
+        ),
         provenance=_provenance(table, persistence),
     )
+    return by_pairs if fits is None else refine_estimates(by_pairs, fits)
 
 
 def _most_by_shape(diagnosis: Diagnosis, checks: tuple[Check, ...]) -> float | None:

@@ -3,7 +3,7 @@
 from crawlgauge.model.estimates import Estimate, Newest
 from crawlgauge.model.phrases import count, per_year, percent, percent_range, span, things
 
-__all__ = ["state_headline"]
+__all__ = ["append_clauses", "state_decay", "state_headline", "state_reachable"]
 
 _PREFIX = "not identifiable: "
 
@@ -77,7 +77,7 @@ def state_headline(
     if is_given and persistence.value is not None:
         return (
             f"If {percent(persistence.value)} of the {what} live on for a year, as given, the "
-            f"newer crawl holds {held}{_append(_reachable(newest))}."
+            f"newer crawl holds {held}{append_clauses(state_reachable(newest))}."
         )
     if persistence.value is not None and half_life_years.value is None:
         return (
@@ -86,9 +86,8 @@ def state_headline(
             f"(persistence {per_year(persistence.value)}), which speaks against the model and "
             "leaves no half-life."
         )
-    return (
-        f"A typical crawl holds {held}{_append(_decay(half_life_years, what), _reachable(newest))}."
-    )
+    clauses = append_clauses(state_decay(half_life_years, what), state_reachable(newest))
+    return f"A typical crawl holds {held}{clauses}."
 
 
 def _with_range(value: float, coverage: Estimate) -> str:
@@ -100,13 +99,15 @@ def _with_range(value: float, coverage: Estimate) -> str:
     return percent_range(value, coverage.low, coverage.high)
 
 
-def _decay(half_life_years: Estimate, what: str) -> str | None:
+def state_decay(half_life_years: Estimate, what: str) -> str | None:
+    """Write how soon half of them are gone, if that is known."""
     if half_life_years.value is None:
         return None
     return f"half of the {what} are gone after {span(half_life_years.value)}"
 
 
-def _reachable(newest: Newest) -> str | None:
+def state_reachable(newest: Newest) -> str | None:
+    """Write how many the newest crawl could have reached, if that is known."""
     value = newest.population.value
     # A population below the size of the crawl is impossible and stays out of the sentence.
     if value is None or (newest.coverage.value or 0) > 1:
@@ -114,6 +115,7 @@ def _reachable(newest: Newest) -> str | None:
     return f"the newest crawl could have reached about {count(value)}"
 
 
-def _append(*clauses: str | None) -> str:
+def append_clauses(*clauses: str | None) -> str:
+    """Write what is known behind a sentence."""
     present = [clause for clause in clauses if clause is not None]
     return f"; {', and '.join(present)}" if present else ""

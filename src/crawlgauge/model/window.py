@@ -14,7 +14,7 @@ from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.provenance import Setting
 
-__all__ = ["LATEST", "choose_window"]
+__all__ = ["LATEST", "choose_window", "keep_crawls"]
 
 LATEST = "latest"
 """The regime of the newest crawl."""
@@ -61,11 +61,11 @@ def choose_window(
     kept = [k for k, crawl in enumerate(table.crawls) if _is_kept(crawl, since, until, excluded)]
     if len(kept) < _MIN_CRAWLS:
         raise FitError(_too_few(table, kept, since, until, excluded))
-    chosen = _keep_crawls(table, kept)
+    chosen = keep_crawls(table, kept)
     if regime is not None:
         in_regime = _find_regime(chosen, regime)
         kept = [kept[k] for k in in_regime]
-        chosen = _keep_crawls(chosen, in_regime)
+        chosen = keep_crawls(chosen, in_regime)
     if min_lag is not None:
         chosen = _drop_short_lags(table, chosen, kept, min_lag)
     return _note(
@@ -158,7 +158,8 @@ def _drop_short_lags(
     return replace(chosen, n_shared=shared)
 
 
-def _keep_crawls(table: OverlapTable, kept: list[int]) -> OverlapTable:
+def keep_crawls(table: OverlapTable, kept: list[int]) -> OverlapTable:
+    """Leave out all crawls but those at the positions `kept`."""
     if len(kept) == table.n_crawls:
         return table
     index = np.ix_(kept, kept)

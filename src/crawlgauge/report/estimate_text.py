@@ -47,6 +47,10 @@ def to_text(estimates: Estimates) -> str:
         _render_turnover(estimates),
         _render_paper(estimates.paper, things(estimates.level)),
     ]
+    if estimates.agreement.grade != "none":
+        grade = f"Grade {estimates.agreement.grade}: {estimates.agreement.reason}"
+        parts.insert(1, _wrap(grade))
+        parts.append(_render_estimators(estimates))
     if estimates.checks:
         parts.append(_render_checks(estimates.checks))
     if estimates.warnings:
@@ -185,6 +189,28 @@ def _render_paper(paper: PaperFit, noun: str) -> str:
     )
 
 
+def _render_estimators(estimates: Estimates) -> str:
+    columns = [
+        Column(header="estimator"),
+        Column(header="coverage", align="right"),
+        Column(header="persistence", align="right"),
+        Column(header="population", align="right"),
+    ]
+    rows = [
+        [
+            row.name,
+            UNKNOWN if row.coverage is None else percent(row.coverage),
+            UNKNOWN if row.persistence is None else percent(row.persistence),
+            UNKNOWN if row.population is None else count(row.population),
+        ]
+        for row in estimates.estimators
+    ]
+    heading = (
+        "Estimators side by side (what each assumes: crawlgauge estimate --explain estimators)"
+    )
+    return f"{heading}\n\n{render_table(columns, rows)}"
+
+
 def _render_checks(checks: Sequence[Check]) -> str:
     lines = ["Checks (more on each: crawlgauge estimate --explain CHECK):"]
     for check in sorted(checks, key=lambda check: list(_VERDICTS).index(check.status)):
@@ -194,7 +220,7 @@ def _render_checks(checks: Sequence[Check]) -> str:
     for status in _IN_BRIEF:
         alike = [check.id for check in checks if check.status == status]
         if alike:
-            lines.append(f"• {_VERDICTS[status]}: {', '.join(alike)}")
+            lines.append(_wrap(f"{_VERDICTS[status]}: {', '.join(alike)}", first="• ", rest="  "))
     return "\n".join(lines)
 
 

@@ -1,0 +1,75 @@
+"""Capture histories as arrays: what every history-based fit starts from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge.model.pairs import DAYS_PER_YEAR, freeze_arrays
+from crawlgauge.overlaps.table import OverlapTable
+
+__all__ = ["HistoryData", "history_data"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HistoryData:
+    """Distinct capture histories, one row each, with the dates of the crawls.
+
+    Parameters
+    ----------
+    captured
+        A row for each history, a column for each crawl in date order: True where captured.
+    masks
+        The same as 64-bit words: bit j is crawl j.
+    counts
+        URLs with each history, among the sampled ones where the histories are a sample.
+    years
+        Time of each crawl, in years since the first.
+    sample_rate
+        Share of the keys that the histories were counted from.
+    """
+
+    captured: NDArray[np.bool_]
+    masks: NDArray[np.uint64]
+    counts: NDArray[np.float64]
+    years: NDArray[np.float64]
+    sample_rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, "captured", "masks", "counts", "years")
+
+    @property
+    def n_crawls(self) -> int:
+        """Number of crawls."""
+        return self.years.size
+
+    @property
+    def n_urls(self) -> float:
+        """Distinct URLs over all crawls, of the sample where it is one."""
+        return float(self.counts.sum())
+
+    @property
+    def sizes(self) -> NDArray[np.float64]:
+        """URLs of each crawl, of the sample where it is one."""
+        return self.counts @ self.captured
+
+
+def history_data(table: OverlapTable) -> HistoryData | None:
+    """Return the capture histories of an overlap table, or None if it has none.
+
+    Parameters
+    ----------
+    table
+        Overlaps of crawls in date order.
+    """
+    histories = table.histories
+    if histories is None or histories.counts.size == 0:
+        return None
+    days = np.array([crawl.date.toordinal() for crawl in table.crawls], dtype=np.float64)
+    return HistoryData(
+        captured=histories.to_matrix(),
+        masks=histories.masks,
+        counts=histories.counts.astype(np.float64),
+        years=(days - days[0]) / DAYS_PER_YEAR,
+        sample_rate=histories.sample_rate,
+    )

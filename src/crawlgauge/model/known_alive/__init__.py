@@ -1,0 +1,1 @@
+"""Coverage from what happened to URLs while they were known to be alive."""
