@@ -95,22 +95,22 @@ def check_criteria(records: list[Record]) -> Iterator[Criterion]:
             continue
         within = share_within(found, limit)
         yield Criterion(
-            demand=f"{regime}: {LEAST_WITHIN:.0%} of archives within {limit:.0%}",
-            found=f"{within:.1%} of {len(found)}",
+            demand=f"{regime}: {_percent(LEAST_WITHIN)} of archives within {_percent(limit)}",
+            found=f"{_percent(within)} of {len(found)}",
             is_met=within >= LEAST_WITHIN,
         )
     main = [r for r in records if r["regime"] in LIMITS]
     if main:
         median = math.expm1(float(np.median(np.abs(log_errors(main)))))
         yield Criterion(
-            demand=f"median error of these regimes together at most {LARGEST_MEDIAN:.0%}",
-            found=f"{median:.1%}",
+            demand=f"median error of these regimes together at most {_percent(LARGEST_MEDIAN)}",
+            found=_percent(median, 1),
             is_met=median <= LARGEST_MEDIAN,
         )
         held = share_held(main)
         yield Criterion(
-            demand=f"bands of these regimes hold the truth in {LEAST_HELD:.0%}",
-            found=f"{held:.1%} of {len(main)}",
+            demand=f"bands of these regimes hold the truth in {_percent(LEAST_HELD)}",
+            found=f"{_percent(held, 1)} of {len(main)}",
             is_met=held >= LEAST_HELD,
         )
     unmarked = find_unmarked(records)
@@ -126,9 +126,9 @@ def to_markdown(records: list[Record]) -> str:
     regimes = list(dict.fromkeys(r["regime"] for r in records))
     lists = sorted({r["list"] for r in records})
     groups = [
-        ((regime, name), [r for r in records if (r["regime"], r["list"]) == (regime, name)])
+        ((regime, name), [r for r in records if r["regime"] == regime and r["list"] in chosen])
         for regime in regimes
-        for name in lists
+        for name, chosen in [*((name, {name}) for name in lists), ("all", set(lists))]
     ]
     parts = [
         "**What the headline must do**",
@@ -140,7 +140,7 @@ def to_markdown(records: list[Record]) -> str:
         _table(
             [
                 *("regime", "list", "archives", "median", "90 %", "largest"),
-                *(f"within {share:.0%}" for share in SHARES),
+                *(f"within {_percent(share)}" for share in SHARES),
                 *("bands hold", "A / B / C", "“do not trust”"),
             ],
             [[*names, *_headline_cells(found)] for names, found in groups if found],
@@ -158,14 +158,14 @@ def to_markdown(records: list[Record]) -> str:
         _table(
             [
                 *("regime", "list", "archives", "median", "90 %", "largest"),
-                *(f"within {share:.0%}" for share in SHARES),
+                *(f"within {_percent(share)}" for share in SHARES),
                 "bands hold",
             ],
             [
                 [
                     *names,
                     *_error_cells(found, "newest_value"),
-                    f"{share_held(found, 'newest_'):.0%}",
+                    _percent(share_held(found, "newest_")),
                 ]
                 for names, found in groups
                 if found
@@ -179,7 +179,7 @@ def _headline_cells(records: list[Record]) -> list[str]:
     grades = [r["grade"] for r in records]
     return [
         *_error_cells(records, "value"),
-        f"{share_held(records):.0%}",
+        _percent(share_held(records)),
         " / ".join(str(grades.count(grade)) for grade in "ABC"),
         str(sum(int(r["distrust"]) for r in records)),
     ]
@@ -193,7 +193,7 @@ def _error_cells(records: list[Record], column: str) -> list[str]:
     return [
         str(len(records)),
         *(f"{number:.3f}" for number in numbers),
-        *(f"{share_within(records, share, column):.0%}" for share in SHARES),
+        *(_percent(share_within(records, share, column)) for share in SHARES),
     ]
 
 
@@ -208,3 +208,7 @@ def _median_ratio(records: list[Record], column: str) -> str:
 def _table(header: list[str], rows: list[list[str]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{100 * share:.{digits}f} %"

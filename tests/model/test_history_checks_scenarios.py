@@ -5,6 +5,7 @@ crawls the right ones must in at least 19, and no wrong one in more than one.
 """
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ from crawlgauge.model.history_checks import run_history_checks
 from crawlgauge.model.history_data import history_data
 from crawlgauge.model.short_lag_from_histories import find_cause
 from crawlgauge.simulate.scenarios import find_scenario
-from crawlgauge.simulate.urn_settings import change_settings
+from crawlgauge.simulate.urn_settings import Avoidance, change_settings
 from crawlgauge.simulate.urn_table import draw_table
 
 N_ARCHIVES = 20
@@ -114,6 +115,23 @@ def test_one_archive_of_each_kind(name):
     spoken, cause = examine(draw(name, 101, 8))
     assert set(must) <= spoken <= {*must, *may}
     assert cause in CAUSES.get(name, {"avoidance"} if name == "avoid-two" else {None})
+
+
+@pytest.mark.parametrize("n_crawls", [6, 8, 12])
+@pytest.mark.parametrize("probability", [0.6, 0.9])
+def test_avoidance_does_not_hide_uneven_capture_nor_the_other_way_round(n_crawls, probability):
+    settings = replace(
+        change_settings(
+            find_scenario("capture-gamma-strong"),
+            n_crawls=n_crawls,
+            population=60_000,
+            coverage=0.3,
+        ),
+        avoidance=Avoidance(n_crawls=1, probability=probability),
+    )
+    spoken, cause = examine(draw_table(settings, seed=7, with_histories=True))
+    assert CAPTURE in spoken
+    assert cause == "avoidance"
 
 
 @pytest.mark.slow

@@ -121,14 +121,12 @@ DAMAGED = {
         {"filedesc": 1},
     ),
     "derived-broken/example_truncated_midmember.warc.gz": (
-        r"at byte 2,322: the file ends before its compressed stream does; lost: all after the "
-        r"first 3,884 bytes of content",
+        r"at byte 2,322: the file ends before .* lost: all after the first 3,884 bytes of content",
         1,
         {"request": 1, "warcinfo": 1},
     ),
     "derived-broken/iana_truncated.cdxj.gz": (
-        r"at byte 1,874: the file ends before its compressed stream does; lost: all after the "
-        r"first 25,366 bytes of content",
+        r"at byte 1,874: the file ends before .* lost: all after the first 25,366 bytes of content",
         98,
         {},
     ),
@@ -306,14 +304,16 @@ def count_records(path):
     if path.suffix == ".wacz":
         with zipfile.ZipFile(path) as file:
             return len(lines_of(gzip.decompress(file.read("indexes/index.cdx.gz"))))
-    if path.suffix == ".idx":
-        return count_records(path.with_suffix(".cdx.gz"))
+    if path.parent.name == "zipnum":
+        # Its blocks end without a line end.
+        blocks = gzip_members(path.with_name("zipnum-sample.cdx.gz").read_bytes())
+        return sum(len(lines_of(block)) for block in blocks)
     data = plain_bytes(path)
     if ".warc" in path.name:
-        return len(re.findall(rb"^WARC/\d\.\d\r?$", data, re.MULTILINE))
+        return len(re.findall(rb"^WARC/\d\.\d[ \r]*$", data, re.MULTILINE))
     if ".arc" in path.name:
         return count_arc_records(data)
-    return sum(not line.startswith(b" CDX ") for line in lines_of(data))
+    return sum(not line.startswith((b" CDX ", b"metadata://")) for line in lines_of(data))
 
 
 @pytest.mark.parametrize("name", READ)
@@ -375,10 +375,7 @@ def test_captures_without_a_status_count_and_are_told(add):
     ],
 )
 def test_a_revisit_is_a_capture_that_counts(formats, add, name):
-    (url,) = re.findall(rb"(?m)^WARC-Type: revisit\r$(?s:.*?)", plain_bytes(formats / name))[
-        :1
-    ] or [None]
-    assert url is not None
+    assert plain_bytes(formats / name).count(b"WARC-Type: revisit") == 1
     crawl = add(name)
     assert (crawl.n_captures, crawl.crawl.n_urls, crawl.n_no_status) == (1, 1, 0)
 
@@ -386,10 +383,10 @@ def test_a_revisit_is_a_capture_that_counts(formats, add, name):
 @pytest.mark.parametrize("status", ["2xx", "any"])
 def test_a_cluster_is_the_same_through_its_index_and_its_part(formats, add, status):
     index, part, place = (f"zipnum/zipnum-sample.{ending}" for ending in ("idx", "cdx.gz", "loc"))
-    (expected,) = {add(part, status=status).checksum}
-    assert add(index, status=status).checksum == expected
-    both = add(index, part, place, status=status)
-    assert (both.checksum, both.n_captures) == (expected, add(part, status=status).n_captures)
+    expected = add(part, status=status)
+    for names in ((index,), (index, part, place)):
+        crawl = add(*names, status=status)
+        assert (crawl.checksum, crawl.n_captures) == (expected.checksum, expected.n_captures)
     blocks = gzip_members((formats / part).read_bytes())
     assert len(blocks) == len(lines_of((formats / index).read_bytes()))
     assert sum(len(lines_of(block)) for block in blocks) == 188

@@ -229,3 +229,11 @@ def test_a_store_keeps_its_identity_unless_another_is_asked_for(store, make_list
     )
     with pytest.raises(StoreError, match=r"by surt/99, which this version does not know"):
         api.add_crawl(store, "2022-06", make_list([3]))
+
+
+def test_crawls_in_which_other_things_were_counted_are_noticed(store, make_list, caplog):
+    api.add_crawl(store, "2021-06", make_list([1]))
+    api.add_crawl(store, "2021-12", make_list([2]))
+    assert caplog.text == ""
+    api.add_crawl(store, "2022-06", make_list([3]), status="any")
+    assert "crawl 2022-06 was made with another --status than crawl 2021-06" in caplog.text

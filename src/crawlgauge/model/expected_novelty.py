@@ -145,10 +145,10 @@ class _Model:
         design = np.zeros((int(kept.sum()), pairs.n_crawls + 1))
         design[np.arange(len(design)), self._end] = 1
         design[:, -1] = pairs.lag_years[kept]
-        self._identified = design.any(axis=0)
+        used = np.any(design != 0, axis=0)
         # In a thin sample no crawl may be left that shares URLs with crawls of two dates.
-        if np.linalg.matrix_rank(design) < self._identified.sum():
-            self._identified[:] = False
+        is_determined = np.linalg.matrix_rank(design) == used.sum()
+        self._identified = used & is_determined
         root = np.sqrt(pairs.weight[kept] / (tau_squared + 1 / self._shared))
         operator: Numbers = np.asarray(np.linalg.pinv(design * root[:, None]) * root, np.float64)
         return operator

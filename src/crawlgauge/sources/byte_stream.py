@@ -163,7 +163,9 @@ class ByteStream:
             file=self.name,
             byte=self.place,
             reason=reason,
-            lost=f"all after the first {self._n_out:,} bytes of content",
+            lost=f"all after the first {self._n_out:,} bytes of content"
+            if self._n_out
+            else "all of it",
         )
 
     def report(self, damage: Damage) -> None:

@@ -165,7 +165,9 @@ def guess_layout(lines: Sequence[bytes]) -> Layout | None:
     if letters in _LONG:
         others = tuple(other for other in _LONG if other != letters)
         n_lines = sum(found[delimiter, other] for other in _LONG)
-    if 2 * n_lines < len(sample):
+    # A first line of another kind above columns between tabs names the columns of a table.
+    has_header = delimiter == b"\t" and _guess(sample[0]) is None
+    if 2 * n_lines < len(sample) or has_header:
         return None
     return Layout(delimiter=delimiter, letters=letters, others=others)
 

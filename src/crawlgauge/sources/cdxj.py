@@ -13,6 +13,7 @@ from crawlgauge.errors import SourceError
 from crawlgauge.sources import cdx_kernel, cdxj_kernel, line_kernel, record_kernel
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
+from crawlgauge.sources.column_names import list_names
 from crawlgauge.sources.json_members import Members, find_members, member_names
 from crawlgauge.sources.lines import Lines, read_lines
 from crawlgauge.sources.member_lines import UTF8_MARK, cut_line, find_lines, first_line
@@ -163,5 +164,7 @@ def _with_revisits(
 
 def _no_group(data: bytes, name: str, group: str | None) -> SourceError:
     found = (line[line.find(b"{") :].strip(_SPACES) for line in data.split(b"\n"))
-    known = ", ".join(next(names for text in found if (names := member_names(text))))
-    return SourceError(f"{name} has no field {group!r} to cut crawls by; it has: {known}")
+    known = next((names for text in found if (names := member_names(text))), ())
+    return SourceError(
+        f"{name} has no field {group!r} to cut crawls by; it has: {list_names(known)}"
+    )

@@ -129,13 +129,15 @@ def _open_dictionary(content: bytes) -> bytes:
 
     frame = zstandard.ZstdDecompressor().decompressobj()
     pieces: list[bytes] = []
+    n_bytes = 0
     try:
         for start in range(0, len(content), _ZSTD_INPUT_BYTES):
             pieces.append(frame.decompress(content[start : start + _ZSTD_INPUT_BYTES]))
+            n_bytes += len(pieces[-1])
+            if n_bytes > _MAX_DICTIONARY_BYTES:
+                raise BrokenStream("the dictionary that it begins with is larger than any")
             if frame.eof:
                 return b"".join(pieces)
-            if sum(map(len, pieces)) > _MAX_DICTIONARY_BYTES:
-                raise BrokenStream("the dictionary that it begins with is larger than any")
     except zstandard.ZstdError as error:
         raise BrokenStream(f"the dictionary that it begins with is wrong ({error})") from error
     raise BrokenStream("the dictionary that it begins with ends early")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TypeGuard
 
 from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
@@ -28,6 +29,8 @@ _MAX_NAMED = 10
 """So many missing parts are named; a cluster may have hundreds."""
 
 _NUMBER = rb"\d{1,18}"
+_END = 10**18
+"""Places in a file have at most so many digits as `_NUMBER`."""
 _ENTRY = re.compile(
     rb"(?P<key>[^\t]*\S)[ ](?P<time>\d{4,17})\t(?P<part>[^\t]+)"
     rb"\t(?P<offset>%b)\t(?P<length>%b)(?:\t[^\t]*)*" % (_NUMBER, _NUMBER)
@@ -142,9 +145,7 @@ def read_cluster(stream: ByteStream) -> Cluster:
 
 
 def _missing(index: str, names: Sequence[str]) -> SourceError:
-    shown = ", ".join(
-        readable(name.encode(errors="surrogateescape")) for name in names[:_MAX_NAMED]
-    )
+    shown = ", ".join(readable(name.encode(errors="replace")) for name in names[:_MAX_NAMED])
     more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
     return SourceError(
         f"{index} is the index of a ZipNum cluster, but these parts of it were not found beside it "
@@ -179,11 +180,15 @@ def _entries(stream: ByteStream) -> Iterator[tuple[str, int]]:
 def _read_json_entry(text: bytes, default: object, name: str) -> tuple[str, int]:
     entry = _parse(text)
     part, offset, length = entry.get("filename", default), entry.get("offset"), entry.get("length")
-    if isinstance(part, str) and isinstance(offset, int) and isinstance(length, int):
+    if isinstance(part, str) and _is_place(offset) and _is_place(length):
         return part, offset + length
     raise SourceError(
         f"{name}: a line of this ZipNum index lacks filename, offset or length: {readable(text)!r}"
     )
+
+
+def _is_place(number: object) -> TypeGuard[int]:
+    return isinstance(number, int) and 0 <= number < _END
 
 
 def _cut(stream: ByteStream) -> Damage:

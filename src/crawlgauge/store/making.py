@@ -19,6 +19,7 @@ from crawlgauge.sources.reading import ArchiveReader
 from crawlgauge.store.building import SetBuilder
 from crawlgauge.store.catalogue import CrawlWriter
 from crawlgauge.store.choices import Choices
+from crawlgauge.store.comparability import warn_of_other_counting
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.dating import choose_date, needs_times
 
@@ -222,4 +223,5 @@ def publish_crawl(
         path=writer.folder,
     )
     published = writer.publish(keys, description)
+    warn_of_other_counting(writer.store, published)
     return Addition(crawl_set=published, outcome=outcome, examples=tuple(builder.examples))
