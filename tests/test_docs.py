@@ -3,10 +3,10 @@
 import ast
 import doctest
 import gzip
-import json
 import importlib.util
 import inspect
 import itertools
+import json
 import os
 import re
 import shlex

@@ -1,6 +1,5 @@
 """The known estimators side by side."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

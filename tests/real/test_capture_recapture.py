@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from crawlgauge.model.cjs_intervals import logit_interval
-from crawlgauge.model.closed_population import estimate_chao, estimate_schnabel
-from crawlgauge.model.cormack_jolly_seber import fit_cormack_jolly_seber
+from crawlgauge.model.closed_population.loglinear import fit_loglinear
+from crawlgauge.model.closed_population.simple_counts import estimate_chao, estimate_schnabel
 from crawlgauge.model.history_data import HistoryData
-from crawlgauge.model.jolly_seber import fit_jolly_seber
-from crawlgauge.model.loglinear import fit_loglinear
-from crawlgauge.model.recaptures import count_recaptures
+from crawlgauge.model.open_population.cjs_intervals import logit_interval
+from crawlgauge.model.open_population.cormack_jolly_seber import fit_cormack_jolly_seber
+from crawlgauge.model.open_population.jolly_seber import fit_jolly_seber
+from crawlgauge.model.open_population.recaptures import count_recaptures
 
 pytestmark = pytest.mark.real
 

@@ -124,8 +124,8 @@ def test_what_was_rejected_and_left_out_is_told_by_reason_the_most_frequent_firs
         )
     )
     assert " ".join(text.split()) == (
-        "2021-12 (2021-12-15): 1 URL from 1 capture; 2,001 records rejected: 2,000 without a scheme, "
-        "1 without a host; 1 record left out: 1 with a scheme such as dns: or mailto:"
+        "2021-12 (2021-12-15): 1 URL from 1 capture; 2,001 records rejected: 2,000 without a "
+        "scheme, 1 without a host; 1 record left out: 1 with a scheme such as dns: or mailto:"
     )
     assert max(map(len, text.split("\n"))) <= 88
 

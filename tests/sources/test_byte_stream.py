@@ -21,7 +21,7 @@ LINES = b"".join(b"http://example.org/%d\n" % number for number in range(5000))
 def read_into(found, name):
     with ByteStream(name) as stream:
         for block in stream.blocks():
-            found.append(block)  # noqa: PERF402 - what comes before a break is wanted
+            found.append(block)
 
 
 def read_all(name, **options):

@@ -120,6 +120,14 @@ def test_a_huge_frame_that_is_to_be_passed_over_is_not_held(monkeypatch):
     assert max(n_held) == 4
 
 
+def test_a_few_bytes_that_stand_for_many_are_given_out_in_parts():
+    data = zstandard.compress(b"\n" * (16 << 20))
+    with ByteStream("x", open_file=lambda: io.BytesIO(data)) as stream:
+        sizes = [len(block) for block in stream.blocks()]
+    assert sum(sizes) == 16 << 20
+    assert max(sizes) <= 5 << 20
+
+
 def test_a_frame_that_is_to_be_passed_over_and_is_cut_is_damage(read):
     with pytest.raises(DamagedInput, match="the file ends before its compressed stream does"):
         read(SKIPPABLE + struct.pack("<I", 1000) + bytes(999))

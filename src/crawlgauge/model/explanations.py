@@ -6,7 +6,7 @@ from types import MappingProxyType
 from crawlgauge.errors import FitError
 from crawlgauge.model.estimates import Check, Status
 from crawlgauge.model.explanation import Explanation
-from crawlgauge.model.history_explanations import HISTORY_EXPLANATIONS
+from crawlgauge.model.history_checks.explanations import HISTORY_EXPLANATIONS
 from crawlgauge.model.pair_explanations import PAIR_EXPLANATIONS
 
 __all__ = ["EXPLANATIONS", "explain_check", "find_explanation"]

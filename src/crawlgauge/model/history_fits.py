@@ -8,16 +8,16 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.capture_dependence import measure_dependence
 from crawlgauge.model.checks import Diagnosis, diagnose
 from crawlgauge.model.estimates import Check, EstimatorRow
-from crawlgauge.model.history_checks import run_history_checks
+from crawlgauge.model.history_checks.capture_dependence import measure_dependence
+from crawlgauge.model.history_checks.running import run_history_checks
+from crawlgauge.model.history_checks.short_lag_cause import resolve_short_lag
 from crawlgauge.model.history_data import HistoryData, history_data
 from crawlgauge.model.history_rows import list_history_estimators
 from crawlgauge.model.known_alive.results import KnownAliveFit, LatentClassLevel, NoKnownAlive
 from crawlgauge.model.known_alive.rule import fit_known_alive
-from crawlgauge.model.latent_class import LatentClassFit, fit_latent_class, latent_class_row
-from crawlgauge.model.short_lag_from_histories import resolve_short_lag
+from crawlgauge.model.latent_class.fitting import LatentClassFit, fit_latent_class, latent_class_row
 from crawlgauge.model.window import keep_crawls
 from crawlgauge.overlaps.table import OverlapTable
 

@@ -6,21 +6,24 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.closed_population import (
+from crawlgauge.model.closed_population.loglinear import LoglinearFit, fit_loglinear
+from crawlgauge.model.closed_population.simple_counts import (
     ClosedEstimate,
     estimate_chao,
     estimate_chapman,
     estimate_lincoln_petersen,
     estimate_schnabel,
 )
-from crawlgauge.model.cormack_jolly_seber import CormackJollySeberFit, fit_cormack_jolly_seber
 from crawlgauge.model.estimates import EstimatorRow
 from crawlgauge.model.history_data import HistoryData
-from crawlgauge.model.jolly_seber import JollySeberFit, fit_jolly_seber
-from crawlgauge.model.loglinear import LoglinearFit, fit_loglinear
-from crawlgauge.model.manly_parr import fit_manly_parr, fit_rested_manly_parr
+from crawlgauge.model.open_population.cormack_jolly_seber import (
+    CormackJollySeberFit,
+    fit_cormack_jolly_seber,
+)
+from crawlgauge.model.open_population.jolly_seber import JollySeberFit, fit_jolly_seber
+from crawlgauge.model.open_population.manly_parr import fit_manly_parr, fit_rested_manly_parr
+from crawlgauge.model.open_population.recaptures import count_recaptures
 from crawlgauge.model.phrases import percent
-from crawlgauge.model.recaptures import count_recaptures
 
 __all__ = ["list_history_estimators"]
 

@@ -111,8 +111,8 @@ def _open_zstd() -> Callable[[Feed], Iterator[bytes]]:
                 except zstandard.ZstdError as error:
                     feed.put_back(data[start:])
                     raise BrokenStream(f"its compressed data are wrong ({error})") from error
-                if output:
-                    yield output
+                for place in range(0, len(output), _MAX_OUTPUT_BYTES):
+                    yield output[place : place + _MAX_OUTPUT_BYTES]
                 if frame.eof:
                     feed.put_back(frame.unused_data + data[end:])
                     return

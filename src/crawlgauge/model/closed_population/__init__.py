@@ -1,0 +1,1 @@
+"""Estimators of populations without births and deaths, for comparison."""

@@ -1,0 +1,1 @@
+"""The checks that capture histories allow, one file each."""

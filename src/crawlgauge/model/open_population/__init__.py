@@ -1,0 +1,1 @@
+"""The known estimators of populations with births and deaths, from capture histories."""

@@ -1,0 +1,68 @@
+import pytest
+
+from crawlgauge.model.checks import diagnose
+from crawlgauge.model.explanation import Explanation
+from crawlgauge.model.history_checks.explanations import HISTORY_EXPLANATIONS
+from crawlgauge.model.history_checks.running import run_history_checks
+from crawlgauge.model.history_data import history_data
+from crawlgauge.simulate.scenarios import find_scenario
+from crawlgauge.simulate.urn_settings import change_settings
+from crawlgauge.simulate.urn_table import draw_table
+
+IDS = ("heterogeneous-capture", "past-future", "novelty", "overdispersion")
+
+
+def run(name="pure", **changes):
+    settings = change_settings(
+        find_scenario(name), **{"n_crawls": 8, "population": 200_000, **changes}
+    )
+    table = draw_table(settings, seed=1, with_histories=True)
+    return {check.id: check for check in run_history_checks(history_data(table), diagnose(table))}
+
+
+@pytest.fixture(scope="module")
+def checks():
+    return run()
+
+
+def test_checks_come_in_the_order_in_which_they_should_be_read(checks):
+    assert tuple(checks) == IDS == tuple(HISTORY_EXPLANATIONS)
+
+
+def test_mixed_lifetimes_are_named_where_capture_is_even_and_decay_is_bent():
+    message = run("survival-mix")["past-future"].message
+    assert "some live longer than others" in message
+    assert "see curvature" in message
+
+
+def test_uneven_capture_is_named_in_past_future_and_silences_overdispersion():
+    found = run("core-long-lived")
+    assert "see heterogeneous-capture" in found["past-future"].message
+    assert found["overdispersion"].status == "na"
+    assert "what heterogeneous-capture and past-future found" in found["overdispersion"].message
+
+
+def test_a_policy_of_the_crawler_silences_overdispersion():
+    assert "what short-lag found" in run("reseed")["overdispersion"].message
+
+
+def test_with_few_crawls_every_check_says_so():
+    found = run(n_crawls=4)
+    assert {check.status for check in found.values()} == {"na"}
+    assert all(check.message.startswith("Not testable: ") for check in found.values())
+
+
+@pytest.mark.parametrize("check_id", IDS)
+def test_an_explanation_has_all_its_parts_in_sentences(check_id):
+    explanation = HISTORY_EXPLANATIONS[check_id]
+    assert isinstance(explanation, Explanation)
+    assert explanation.question.endswith("?")
+    for part in (explanation.meaning, explanation.computation, explanation.advice):
+        assert part.endswith(".")
+        assert "  " not in part
+
+
+@pytest.mark.parametrize("check_id", IDS)
+def test_an_explanation_states_the_threshold_that_the_check_uses(checks, check_id):
+    threshold = f"{checks[check_id].threshold:g}"
+    assert threshold in HISTORY_EXPLANATIONS[check_id].computation
