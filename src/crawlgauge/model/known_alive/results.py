@@ -114,8 +114,8 @@ class KnownAliveFit:
     gain
         What uneven capture gains over even capture, in units of the criterion; 6 prove it.
     consistency
-        ζ/τ: above 0 where all URLs seem to live longer than those known, as if coverage were
-        too high.
+        ζ/τ: above 0 where URLs known before seem to live longer than all together, as if coverage
+        were too high.
     uneven_effect
         Typical coverage under even capture minus the estimate (of the windows alone).
     uneven_potential

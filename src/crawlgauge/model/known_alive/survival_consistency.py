@@ -1,8 +1,8 @@
 """Survival consistency: whether all URLs alive survive like those already known.
 
 The windows show the upper part of the propensities; how many URLs lie below them is an
-extrapolation. If too few are assumed, the population is too small and seems to survive better
-than it does: survival of all URLs alive at a crawl then exceeds that of the URLs already known
+extrapolation. If too few are assumed, hardly any of the URLs that are captured rarely count as
+survivors: survival of all URLs alive at a crawl then falls short of that of the URLs already known
 before. Young URLs may truly die sooner; how much is told from URLs known for longer.
 """
 
