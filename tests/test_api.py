@@ -3,6 +3,7 @@
 import datetime as dt
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -44,6 +45,9 @@ def test_a_written_table_gives_the_same_estimates(store, tmp_path, ending):
     path = tmp_path / f"table.{ending}"
     cg.write_overlaps(table, path)
     again = cg.estimate(cg.read_overlaps(path)).to_dict()
+    if ending == "csv":
+        # Rows of pairs have no capture histories.
+        table = replace(table, histories=None)
     assert again["paper"] == cg.estimate(table).to_dict()["paper"]
     assert again["headline"]["coverage"] == cg.estimate(table).to_dict()["headline"]["coverage"]
 
@@ -69,8 +73,8 @@ def test_progress_of_a_pipe_has_no_total(tmp_path, monkeypatch):
     steps = []
     with (tmp_path / "list.txt").open("rb") as file:
         monkeypatch.setattr("sys.stdin", file)
-        cg.add_crawl(tmp_path / "store", "2020-01", "-", progress=lambda *step: steps.append(step))
-    assert steps == [(14, None)]
+        cg.add_crawl(tmp_path / "store", "2020-01", "-", progress=steps.append)
+    assert [(step.n_bytes, step.n_bytes_total) for step in steps] == [(14, None)]
 
 
 def test_the_library_prints_nothing(store, tmp_path, capsys):

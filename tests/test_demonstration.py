@@ -15,7 +15,7 @@ def test_the_estimates_are_near_the_truth(tmp_path, seed):
     steps = []
     result = run_demo(tmp_path, seed=seed, progress=lambda *step: steps.append(step))
     estimates = result.fit.to_dict()
-    truth = json.loads((tmp_path / "lists" / "truth.json").read_text())
+    truth = json.loads((tmp_path / "crawls" / "truth.json").read_text())
     assert (truth["coverage"], truth["persistence"]) == pytest.approx((0.46, 0.73))
     assert estimates["headline"]["coverage"]["value"] == pytest.approx(0.46, abs=0.01)
     assert estimates["persistence"]["value"] == pytest.approx(0.73, abs=0.01)
@@ -33,7 +33,7 @@ def test_it_can_be_repeated_and_shows_truth_beside_estimate(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "Truth and estimate:" in shown
     assert str(folder / "store") in shown
-    assert json.loads((folder / "lists" / "truth.json").read_text())["seed"] == 1
+    assert json.loads((folder / "crawls" / "truth.json").read_text())["seed"] == 1
     assert (folder / "notes.txt").read_text() == "mine"
     assert main._run(["demo", str(folder), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
@@ -41,7 +41,7 @@ def test_it_can_be_repeated_and_shows_truth_beside_estimate(tmp_path, capsys):
     assert document["estimate"]["schema"] == "crawlgauge.estimate/1"
 
 
-@pytest.mark.parametrize("name", ["thesis.txt", "lists/list.txt", "store/chapter.txt"])
+@pytest.mark.parametrize("name", ["thesis.txt", "crawls/list.txt", "store/chapter.txt"])
 def test_a_folder_of_other_files_is_refused_and_left_alone(tmp_path, name):
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
@@ -53,7 +53,7 @@ def test_a_folder_of_other_files_is_refused_and_left_alone(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "step", ["crawlgauge.api.add_crawl", "crawlgauge.simulate.archive_files._write_file"]
+    "step", ["crawlgauge.demonstration.add_crawl", "crawlgauge.simulate.archive_files._write_file"]
 )
 def test_a_demo_that_was_interrupted_can_be_run_again(tmp_path, monkeypatch, step):
     """While its lists were written, or while they were added."""

@@ -4,6 +4,7 @@ import gzip
 import io
 import re
 import struct
+import time
 import zipfile
 
 import pyarrow as pa
@@ -156,4 +157,24 @@ META = b'!meta 0 {"format": "cdxj-gzip-1.0"}\norg,a)/ 20200101000000 '
 def test_a_cluster_of_impossible_parts_is_refused(read, entry, message):
     with pytest.raises(SourceError, match=message) as error:
         read(META + entry + b"\n", name="index.idx")
+    assert str(error.value).isprintable()
+
+
+def test_many_cells_before_a_quote_take_no_longer_than_others(read):
+    for n_cells in (1, 300_000):  # the first compiles
+        row = b"http://a.org/," + b"a," * n_cells + b'"x"\n'
+        start = time.process_time()
+        assert read(b"url,other\n" + row) == ([b"http://a.org/"], [])
+    # Looking for the quote from each cell took many seconds; once takes some milliseconds.
+    assert time.process_time() - start < 1
+
+
+def test_names_in_a_wacz_that_are_no_text_can_be_printed(read):
+    package = b'{"resources": [{"path": "indexes/\\u0000\\ud800\\u202e.cdx.gz", "bytes": 5}]}'
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as file:
+        file.writestr("indexes/index.cdx", CDXJ)
+        file.writestr("datapackage.json", package)
+    with pytest.raises(DamagedInput, match=r"!/indexes/\ufffd{3}\.cdx\.gz is damaged") as error:
+        read(target.getvalue())
     assert str(error.value).isprintable()

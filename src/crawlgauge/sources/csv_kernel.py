@@ -137,7 +137,7 @@ def _read_row(
     if _skip(block, start, limit, 0) == limit:
         return SKIPPED
     is_doubled[:] = False
-    place, column = start, 0
+    place, column, next_quote = start, 0, -1
     while True:
         first = _skip_spaces(block, place, limit)
         has_doubled = False
@@ -159,7 +159,10 @@ def _read_row(
         if place >= limit:
             break
         place += 1
-        if column >= wanted.size and find_byte(block, place, limit, _QUOTE) == limit:
+        # Looked for once, however many cells stand before it.
+        if column >= wanted.size and next_quote < place:
+            next_quote = find_byte(block, place, limit, _QUOTE)
+        if next_quote == limit:
             break
     # Cells behind that of the URL may be missing, as some programs leave empty ones out.
     return ACCEPTED if column > url_column else TOO_FEW_CELLS

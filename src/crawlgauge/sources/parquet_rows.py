@@ -15,8 +15,9 @@ from crawlgauge.errors import SourceError
 from crawlgauge.sources.arrow_captures import to_captures
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
-from crawlgauge.sources.column_names import find_columns, list_names
+from crawlgauge.sources.column_names import find_columns
 from crawlgauge.sources.record_kernel import DIGEST, GROUP, KEY, MIME, STATUS, TIME, URL
+from crawlgauge.sources.records import printable
 from crawlgauge.sources.request import Request
 
 __all__ = ["looks_like_parquet", "read_parquet_rows"]
@@ -167,7 +168,7 @@ def _choose_columns(leaves: list[_Leaf], path: Path, request: Request, name: str
     chosen = {field: leaves[place] for field, place in found.items() if field in wanted}
     for leaf in chosen.values():
         if leaves.count(leaf) > 1:
-            called = list_names([".".join(leaf)])
+            called = printable(".".join(leaf))
             raise SourceError(f"{name} has several columns called {called}; rename them")
     return _Columns(leaves=chosen, group=group)
 
@@ -241,6 +242,5 @@ def _pick(batch: pa.RecordBatch, leaf: _Leaf) -> pa.Array:
 
 
 def _first_line(error: Exception) -> str:
-    line = str(error).partition("\n")[0].rstrip(".")
     # Arrow quotes bytes of the file.
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in line)
+    return printable(str(error).partition("\n")[0].rstrip("."))

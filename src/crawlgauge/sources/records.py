@@ -12,7 +12,14 @@ from crawlgauge.sources.captures import Captures, Rejection
 from crawlgauge.sources.request import Request
 from crawlgauge.sources.time_kernel import NO_TIME
 
-__all__ = ["FIRST_OWN_VERDICT", "MAX_URL_BYTES", "assemble", "find_line_ends", "readable"]
+__all__ = [
+    "FIRST_OWN_VERDICT",
+    "MAX_URL_BYTES",
+    "assemble",
+    "find_line_ends",
+    "printable",
+    "readable",
+]
 
 MAX_URL_BYTES = 1 << 16
 """Longer lines are no URLs that any crawler fetched, but a file without line ends."""
@@ -116,9 +123,13 @@ def find_line_ends(data: bytes) -> NDArray[np.int64]:
 
 def readable(text: bytes) -> str:
     """Return the beginning of `text`, safe to print on a terminal."""
-    shown = text[:_EXAMPLE_BYTES].decode("utf-8", errors="replace")
-    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in shown)
+    shown = printable(text[:_EXAMPLE_BYTES].decode("utf-8", errors="replace"))
     return shown + ("…" if len(text) > _EXAMPLE_BYTES else "")
+
+
+def printable(text: str) -> str:
+    """Return `text` as it is safe to print on a terminal and to write as UTF-8."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def _binary_column(

@@ -14,6 +14,7 @@ from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.feed import BrokenStream
+from crawlgauge.sources.records import printable
 from crawlgauge.sources.request import DEFAULT_MAX_EXPANSION
 from crawlgauge.sources.wacz_package import Resource, parse_package
 from crawlgauge.sources.zip_member import ZipMember
@@ -90,7 +91,7 @@ def open_wacz(
             max_expansion=max_expansion,
             checksum=None if resource is None else resource.checksum,
         )
-        name = f"{stream.name}!/{info.filename}"
+        name = _name_member(stream, info.filename)
         if _begins_well(stream, name, open_member):
             yield ByteStream(
                 name,
@@ -186,7 +187,8 @@ def _choose(members: Mapping[str, zipfile.ZipInfo], source: str) -> list[zipfile
         )
     for info in chosen:
         if info.flag_bits & _ENCRYPTED:
-            raise SourceError(f"{source}: {info.filename} in it is encrypted; decrypt it first")
+            name = printable(info.filename)
+            raise SourceError(f"{source}: {name} in it is encrypted; decrypt it first")
     return sorted(chosen, key=lambda info: info.filename)
 
 
@@ -245,8 +247,12 @@ def _compare(
             lost = "what has been cut off or replaced"
         else:
             continue
-        name = f"{stream.name}!/{resource.path}"
+        name = _name_member(stream, resource.path)
         stream.report(Damage(file=name, byte=None, reason=reason, lost=lost))
+
+
+def _name_member(stream: ByteStream, name: str) -> str:
+    return f"{stream.name}!/{printable(name)}"
 
 
 def _begins_well(stream: ByteStream, name: str, open_member: partial[ZipMember]) -> bool:

@@ -261,8 +261,9 @@ def stored_rule(path: Path) -> KeyRule | None:
     StoreError
         If the store cannot be read, or its rule is not one of this version's.
     """
-    if not (path / _STORE_FILE).exists():
-        return None
+    with explain_os_error("open the store", path):
+        if not (path / _STORE_FILE).exists():
+            return None
     key_rule = open_store(path).key_rule
     for rule in RULES.values():
         if str(rule) == key_rule:
