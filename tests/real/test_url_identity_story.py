@@ -1,6 +1,7 @@
 """What identity does to the answer, on lists that should come out near full coverage."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def count(shared_data, tmp_path_factory):
 
 
 def paper_of(table):
-    return cg.estimate(table).to_dict()["paper"]
+    return cg.estimate(replace(table, histories=None)).to_dict()["paper"]
 
 
 def test_the_citizen_lab_lists_come_out_near_full_coverage(count):
