@@ -41,7 +41,7 @@ def test_every_identity_is_found_by_its_name_and_has_a_kernel():
         "raw/1",
     ]
     assert set(KERNELS) == {*RULES.values(), GIVEN}
-    with pytest.raises(StoreError, match="known are: raw, scheme-free, surt"):
+    with pytest.raises(StoreError, match="known are: surt, scheme-free, raw, given"):
         find_rule("surf")
 
 

@@ -73,5 +73,5 @@ def test_no_urls_and_empty_urls_are_no_problem():
 def test_the_rule_says_name_and_version():
     assert str(RAW) == "raw/1"
     assert find_rule("raw") is RAW
-    with pytest.raises(StoreError, match="unknown URL identity 'surf'; known are: raw"):
+    with pytest.raises(StoreError, match="unknown URL identity 'surf'; known are: surt"):
         find_rule("surf")

@@ -212,7 +212,7 @@ def test_a_stream_cut_short_is_damage_at_its_end(make_file, kind):
     with pytest.raises(DamagedInput, match=f"at byte {len(packed) - 5:,}: the file ends before"):
         read_all(path)
     _, (damage,) = read_kept(path)
-    assert "all after the first" in damage.lost
+    assert damage.lost.startswith("all ")
 
 
 def test_a_zstd_dictionary_at_the_head_serves_all_records(make_file):

@@ -232,7 +232,8 @@ def twin(line):
         return "no-url"
     if not scheme:
         return "no-scheme"
-    if not url[scheme.end() :].startswith(b"//"):
+    is_web = scheme[0].lower() in (b"http:", b"https:", b"ftp:", b"ftps:")
+    if not is_web or not url[scheme.end() :].startswith(b"//"):
         return "other-scheme"
     if re.match(rb"//([/?#]|$)", url[scheme.end() :]):
         return "no-host"

@@ -22,8 +22,9 @@ class Everything:
 
     def __init__(self, batches):
         self.columns = {}
-        self.rejected, self.examples = Counter(), []
+        self.rejected, self.excluded, self.examples = Counter(), Counter(), []
         for batch in batches:
+            self.excluded.update(batch.excluded)
             for name, column in batch.columns().items():
                 self.columns.setdefault(name, []).extend(column.to_pylist())
             self.rejected.update(batch.rejected)
@@ -218,4 +219,6 @@ def test_any_bytes_are_read_or_refused_in_words(data, broken):
         found = read(bytes(line) + data)
     except SourceError as error:
         refusal = str(error)
-    assert "rows.jsonl" in refusal or len(found.urls) + sum(found.rejected.values()) > 0
+    told = refusal or len(found.urls) + (found.rejected + found.excluded).total()
+    assert told
+    assert not refusal or "rows.jsonl" in refusal
