@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawlgauge.crawl import parse_date
-from crawlgauge.ingestion import StrPath, add_crawl, add_crawls, find_store, split_collection
+from crawlgauge.ingestion import (
+    ReadOptions,
+    StrPath,
+    add_crawl,
+    add_crawls,
+    find_store,
+    split_collection,
+)
 from crawlgauge.model import window
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.model.estimating import estimate_coverage
@@ -21,6 +28,7 @@ from crawlgauge.store.verifying import Finding, verify_crawls
 
 __all__ = [
     "Fit",
+    "ReadOptions",
     "add_crawl",
     "add_crawls",
     "choose_window",
