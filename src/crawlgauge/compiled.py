@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import logging
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
@@ -13,6 +14,8 @@ __all__ = ["announce_compilation", "compiled"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_IMPORT = re.compile(rb"^from (crawlgauge[.\w]*) import", re.MULTILINE)
 
 _log = logging.getLogger(__name__)
 
@@ -35,19 +38,26 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     # older version of a kernel that it calls in another file.
     file = getattr(kernel._cache, "_cache_file", None)  # noqa: SLF001
     if file is not None:
-        file._source_stamp = (file._source_stamp, _fingerprint_kernels())  # noqa: SLF001
+        file._source_stamp = (file._source_stamp, _fingerprint(function.__code__.co_filename))  # noqa: SLF001
     return cast("Callable[P, R]", kernel)
 
 
 @functools.cache
-def _fingerprint_kernels() -> str:
-    """Return a digest of all files that hold kernels."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        source = path.read_bytes()
-        if b"@compiled" in source:
-            digest.update(source)
+def _fingerprint(file: str) -> str:
+    """Return a digest of the sources that a kernel depends on: its file and all that it imports."""
+    digest, pending, seen = hashlib.sha256(), [Path(file)], {Path(file)}
+    while pending:
+        source = pending.pop().read_bytes()
+        digest.update(source)
+        imported = {_find_source(name.decode()) for name in _IMPORT.findall(source)} - seen
+        pending += sorted(imported)
+        seen |= imported
     return digest.hexdigest()
+
+
+def _find_source(module: str) -> Path:
+    path = Path(__file__).parents[1].joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def announce_compilation(*kernels: Callable[..., Any]) -> None:

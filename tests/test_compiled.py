@@ -1,0 +1,40 @@
+"""Kernels are compiled anew when anything that they depend on has changed, and not otherwise."""
+
+import pytest
+
+from crawlgauge import compiled as module
+from crawlgauge.compiled import _fingerprint, compiled
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    folder = tmp_path / "crawlgauge"
+    folder.mkdir()
+    monkeypatch.setattr(module, "__file__", str(folder / "compiled.py"))
+    (folder / "other.py").write_text("LIMIT = 1\n")
+    (folder / "constants.py").write_text("LIMIT = 1\n")
+    (folder / "inner.py").write_text("from crawlgauge.constants import LIMIT\n")
+    (folder / "kernel.py").write_text("from crawlgauge.inner import add\n")
+    _fingerprint.cache_clear()
+    yield folder
+    _fingerprint.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "matters"),
+    [("kernel", True), ("inner", True), ("constants", True), ("other", False)],
+)
+def test_what_a_kernel_imports_matters_and_nothing_else(package, name, matters):
+    kernel = str(package / "kernel.py")
+    before = _fingerprint(kernel)
+    (package / f"{name}.py").write_text((package / f"{name}.py").read_text() + "# changed\n")
+    _fingerprint.cache_clear()
+    assert (_fingerprint(kernel) != before) == matters
+
+
+def test_kernels_outside_of_the_package_are_compiled_too():
+    @compiled
+    def double(number):
+        return number * 2
+
+    assert double(21) == 42
