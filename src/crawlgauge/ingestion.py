@@ -10,6 +10,7 @@ from crawlgauge.crawl import check_label, parse_date
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.rules import SURT, find_rule
 from crawlgauge.keys.scope import read_scope
+from crawlgauge.keys.thresholds import parse_sampling
 from crawlgauge.sources.inputs import InputFiles, find_inputs
 from crawlgauge.sources.progress import Progress, ReadingProgress, total_bytes
 from crawlgauge.sources.request import DEFAULT_MAX_EXPANSION
@@ -20,6 +21,7 @@ from crawlgauge.store.choices import Choices, OnDamage
 from crawlgauge.store.crawl_list import read_crawl_list
 from crawlgauge.store.cuts import ByField, ByTime, Cut, Period
 from crawlgauge.store.making import Addition
+from crawlgauge.store.memory import default_memory, parse_memory
 from crawlgauge.store.splitting import SplitResult, add_split
 
 __all__ = [
@@ -63,6 +65,12 @@ class ReadOptions(TypedDict, total=False):
         ``stop`` at damaged input (the default), or ``keep`` what can be read of it.
     max_expansion
         How many times its compressed size an input may have.
+    sample
+        Keep a part of the URLs: a share such as ``1/64``, the same URLs of every crawl, or
+        ``auto`` for the 2**22 URLs with the smallest keys. All by default.
+    memory
+        How much memory to take at most, such as ``2G``; what does not fit is sorted on the disk,
+        beside the store. By default a quarter of the machine's.
     """
 
     identity: str | None
@@ -73,6 +81,8 @@ class ReadOptions(TypedDict, total=False):
     column: str | None
     on_damage: OnDamage
     max_expansion: float
+    sample: str | None
+    memory: str | None
 
 
 def find_store(path: StrPath | None = None) -> Path:
@@ -239,6 +249,7 @@ def split_collection(
 
 def _choose(options: ReadOptions, store: Path) -> Choices:
     identity, scope = options.get("identity"), options.get("scope")
+    memory = options.get("memory")
     return Choices(
         rule=stored_rule(store) or SURT if identity is None else find_rule(identity),
         counts=WhatCounts(status=options.get("status", DEFAULT_STATUS), mime=options.get("mime")),
@@ -247,6 +258,8 @@ def _choose(options: ReadOptions, store: Path) -> Choices:
         column=options.get("column"),
         on_damage=options.get("on_damage", "stop"),
         max_expansion=options.get("max_expansion", DEFAULT_MAX_EXPANSION),
+        sampling=parse_sampling(options.get("sample")),
+        memory=default_memory() if memory is None else parse_memory(memory),
     )
 
 

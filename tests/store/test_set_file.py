@@ -12,11 +12,18 @@ import pytest
 from crawlgauge.crawl import Crawl
 from crawlgauge.damage import Damage
 from crawlgauge.errors import StoreError
+from crawlgauge.keys.thresholds import WHOLE, count_ranges
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.store import set_file
 from crawlgauge.store.checksum import KeysChecksum
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.set_file import SetReader, choose_range_bits, read_description, write_set
+from crawlgauge.store.set_file import (
+    SetReader,
+    choose_range_bits,
+    read_description,
+    split_range,
+    write_set,
+)
 
 KEYS = np.unique(np.random.default_rng(1).integers(0, 2**64 - 1, 5000, dtype=np.uint64))
 KEYS = np.append(KEYS, np.uint64(2**64 - 1))
@@ -29,7 +36,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def write(path):
-    def write(keys=KEYS):
+    def write(keys=KEYS, threshold=WHOLE):
         description = CrawlSet(
             crawl=Crawl(
                 label="2021-12",
@@ -40,7 +47,7 @@ def write(path):
             ),
             level="url",
             key_rule="raw/1",
-            sample_rate=1.0,
+            threshold=threshold,
             n_captures=7000,
             rejected={"no-host": 3},
             excluded={"other-scheme": 1},
@@ -49,15 +56,16 @@ def write(path):
             n_no_status=3,
             days={738_000: 10},
             checksum="",
-            range_bits=0,
+            range_bits=choose_range_bits(keys.size, threshold),
             provenance=Provenance(
                 created="2026-03-16T00:00:00Z", inputs=(Input(name="ä", checksum="x:1"),)
             ),
             path=path,
         )
         with path.open("wb") as file:
-            write_set(file, keys, description)
-        return description
+            n_parts = count_ranges(description.range_bits, threshold)
+            parts = split_range(keys, 0, 0, description.range_bits)[:n_parts]
+            return write_set(file, parts, description)
 
     return write
 

@@ -23,6 +23,7 @@ Examples:
   crawlgauge add --split half-year collection.cdxj.gz
   crawlgauge add --split-by 'GAW-(\\d{4}-\\d{2})' collection.cdxj.gz
   crawlgauge add 2021-12 urls.csv --column page
+  crawlgauge add 2021-12 crawls/2021-12/ --sample 1/64
   zcat urls.gz | crawlgauge add 2021-12 -
   crawlgauge add --from crawls.csv
 

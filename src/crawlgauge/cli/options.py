@@ -72,6 +72,18 @@ _READING = (
         show_default=True,
         help="How many times its compressed size an input may have.",
     ),
+    click.option(
+        "--sample",
+        metavar="RATE|auto",
+        help="Keep a part of the URLs, chosen by their keys and so the same of every crawl: 1/64, "
+        "0.01, or auto for the 4 million with the smallest keys. All if not given.",
+    ),
+    click.option(
+        "--memory",
+        metavar="SIZE",
+        help="Take at most this much memory, such as 2G; what does not fit is sorted on the disk, "
+        "beside the store. A quarter of the machine's if not given.",
+    ),
 )
 
 

@@ -11,10 +11,12 @@ from crawlgauge.sources.byte_stream import fingerprint
 from crawlgauge.sources.inputs import STDIN, InputFiles
 from crawlgauge.sources.progress import ReadingProgress
 from crawlgauge.store.building import SetBuilder
-from crawlgauge.store.catalogue import CrawlWriter, Store
+from crawlgauge.store.catalogue import Store
 from crawlgauge.store.choices import Choices
 from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.crawl_writer import CrawlWriter
 from crawlgauge.store.dating import choose_date
+from crawlgauge.store.key_runs import KeyMemory
 from crawlgauge.store.making import (
     Addition,
     Outcome,
@@ -25,6 +27,7 @@ from crawlgauge.store.making import (
     was_made_from,
 )
 from crawlgauge.store.set_file import SetReader
+from crawlgauge.store.spilling import SpillFolder
 
 __all__ = ["WhenPresent", "add_to_store", "refuse_present"]
 
@@ -69,23 +72,28 @@ def add_to_store(
     StoreError
         If the label exists with other content, or the store cannot be written.
     """
-    with store.writing(label) as writer:
+    with store.writing(label) as writer, SpillFolder(store.path) as spill:
+        builder = _open_builder(choices, spill)
         exists = store.holds(label)
         # What shall be replaced may be damaged, and is not looked at.
         present = store.crawl_set(label) if exists and when_present != "replace" else None
         if present is not None and when_present == "append":
-            return _append(writer, present, inputs, choices, date, progress)
+            return _append(store, writer, present, inputs, choices, date, builder, progress)
         if present is not None:
             known = fingerprint_all(inputs)
             if known is not None:
                 return _accept_if_same(store, present, known, settings_of(choices, date))
-        builder = SetBuilder(choices.rule)
         crawl = read_crawl(label, inputs, choices, date=date, builder=builder, progress=progress)
         if present is not None:
             return _accept_if_same(store, present, crawl.inputs, crawl.settings)
         found_date = choose_date(label, date, builder.days)
         outcome: Outcome = "replaced" if exists else "added"
-        return publish_crawl(writer, crawl, date=found_date, outcome=outcome)
+        return publish_crawl(store, writer, crawl, date=found_date, outcome=outcome)
+
+
+def _open_builder(choices: Choices, spill: SpillFolder) -> SetBuilder:
+    memory = KeyMemory(choices.memory, spill)
+    return SetBuilder(choices.rule, memory.open_runs(choices.sampling))
 
 
 def _accept_if_same(
@@ -107,11 +115,13 @@ def refuse_present(store: Store, present: CrawlSet) -> StoreError:
 
 
 def _append(
+    store: Store,
     writer: CrawlWriter,
     present: CrawlSet,
     inputs: InputFiles,
     choices: Choices,
     date: dt.date | None,
+    builder: SetBuilder,
     progress: ReadingProgress | None,
 ) -> Addition:
     """Read further files into a crawl; those that it was made from are not read again."""
@@ -131,7 +141,6 @@ def _append(
         return Addition(crawl_set=present, outcome="unchanged")
     given = settings["date"]
     kept_date = dt.date.fromisoformat(given) if isinstance(given, str) else None
-    builder = SetBuilder(choices.rule)
     _take_up(builder, present)
     label = present.crawl.label
     crawl = read_crawl(label, fresh, choices, date=kept_date, builder=builder, progress=progress)
@@ -142,7 +151,7 @@ def _append(
         unassigned=dict(present.unassigned),
     )
     found_date = choose_date(label, kept_date, builder.days)
-    return publish_crawl(writer, whole, date=found_date, outcome="appended")
+    return publish_crawl(store, writer, whole, date=found_date, outcome="appended")
 
 
 def _without_known(inputs: InputFiles, present: CrawlSet) -> InputFiles:
@@ -159,8 +168,9 @@ def _without_known(inputs: InputFiles, present: CrawlSet) -> InputFiles:
 
 def _take_up(builder: SetBuilder, present: CrawlSet) -> None:
     """Begin where a crawl in the store ends."""
+    builder.runs.threshold = present.threshold
     for keys in SetReader(present.path).ranges(present.range_bits):
-        builder.add_keys(keys)
+        builder.runs.add(keys)
     builder.n_captures = present.n_captures
     builder.n_no_status = present.n_no_status
     builder.rejected.update(present.rejected)

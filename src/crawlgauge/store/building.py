@@ -10,10 +10,10 @@ from crawlgauge.errors import SourceError
 from crawlgauge.keys.hashing import compute_keys
 from crawlgauge.keys.rules import GIVEN, KeyRule
 from crawlgauge.sources.captures import Captures, Rejection
+from crawlgauge.store.key_runs import KeyRuns
 
-__all__ = ["SetBuilder", "sort_unique"]
+__all__ = ["SetBuilder"]
 
-_MAX_PENDING_KEYS = 1 << 24
 _MAX_EXAMPLES = 5
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 
@@ -25,9 +25,13 @@ class SetBuilder:
     ----------
     rule
         Which URLs are the same.
+    runs
+        Takes the keys.
 
     Attributes
     ----------
+    runs
+        The keys so far.
     n_captures
         Captures so far, repeated ones included.
     n_no_status
@@ -42,11 +46,9 @@ class SetBuilder:
         The earliest and latest time of a capture; None if none has a time.
     """
 
-    def __init__(self, rule: KeyRule) -> None:
+    def __init__(self, rule: KeyRule, runs: KeyRuns) -> None:
         self._rule = rule
-        self._sorted = np.empty(0, dtype=np.uint64)
-        self._pending: list[NDArray[np.uint64]] = []
-        self._n_pending = 0
+        self.runs = runs
         self.n_captures = 0
         self.n_no_status = 0
         self.rejected: Counter[str] = Counter()
@@ -64,7 +66,7 @@ class SetBuilder:
         SourceError
             If keys are to be taken from the index, and the input has none.
         """
-        self.add_keys(self._keys_of(captures))
+        self.runs.add(self._keys_of(captures))
         self.n_captures += len(captures)
         self._count_times(captures)
         if captures.status is not None and captures.revisit is not None:
@@ -74,19 +76,6 @@ class SetBuilder:
         self.rejected.update(captures.rejected)
         self.excluded.update(captures.excluded)
         self.examples.extend(captures.examples[: _MAX_EXAMPLES - len(self.examples)])
-
-    def add_keys(self, keys: NDArray[np.uint64]) -> None:
-        """Take in keys that are already known."""
-        self._pending.append(keys)
-        self._n_pending += keys.size
-        # Repeated captures shrink away early, and each key is sorted a few times only.
-        if self._n_pending > max(_MAX_PENDING_KEYS, self._sorted.size):
-            self._compact()
-
-    def keys(self) -> NDArray[np.uint64]:
-        """Return the sorted, unique keys of all batches so far."""
-        self._compact()
-        return self._sorted
 
     def _keys_of(self, captures: Captures) -> NDArray[np.uint64]:
         if self._rule != GIVEN:
@@ -112,23 +101,7 @@ class SetBuilder:
         self.first_capture = min(first, self.first_capture or first)
         self.last_capture = max(last, self.last_capture or last)
 
-    def _compact(self) -> None:
-        self._sorted = sort_unique(np.concatenate([self._sorted, *self._pending]))
-        self._pending, self._n_pending = [], 0
-
 
 def _to_time(moment: np.datetime64) -> dt.datetime:
     seconds = int(moment.astype("datetime64[s]").astype(np.int64))
     return dt.datetime.fromtimestamp(seconds, tz=dt.UTC)
-
-
-def sort_unique(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the distinct keys in rising order; `keys` is sorted in place.
-
-    numpy's own `unique` takes many times longer on 64-bit words.
-    """
-    keys.sort()
-    is_new = np.empty(keys.size, dtype=np.bool_)
-    is_new[:1] = True
-    np.not_equal(keys[1:], keys[:-1], out=is_new[1:])
-    return keys[is_new]

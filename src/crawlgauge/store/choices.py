@@ -8,10 +8,12 @@ import numpy as np
 
 from crawlgauge.keys.rules import GIVEN, SURT, KeyRule
 from crawlgauge.keys.scope import Scope
+from crawlgauge.keys.thresholds import Sampling
 from crawlgauge.provenance import Setting
 from crawlgauge.sources.captures import Captures
 from crawlgauge.sources.request import DEFAULT_MAX_EXPANSION, Field, Request
 from crawlgauge.sources.what_counts import WhatCounts, keep, select_captures
+from crawlgauge.store.memory import default_memory
 
 __all__ = ["Choices", "OnDamage"]
 
@@ -36,6 +38,10 @@ class Choices:
         Whether damaged input stops the whole, or what can be read of it is kept.
     max_expansion
         How many times its compressed size an input may have.
+    sampling
+        Which part of the keys is kept.
+    memory
+        How many bytes of memory may be taken.
     """
 
     rule: KeyRule = SURT
@@ -45,6 +51,8 @@ class Choices:
     column: str | None = None
     on_damage: OnDamage = "stop"
     max_expansion: float = DEFAULT_MAX_EXPANSION
+    sampling: Sampling = field(default_factory=Sampling)
+    memory: int = field(default_factory=default_memory)
 
     def request(self, group: str | None = None) -> Request:
         """Return what readers are asked for."""
@@ -74,6 +82,7 @@ class Choices:
             "format": self.format,
             "column": self.column,
             "on_damage": self.on_damage,
+            "sample": self.sampling.text,
         }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from crawlgauge.crawl import Crawl, format_time, parse_time
 from crawlgauge.damage import Damage
 from crawlgauge.errors import StoreError
+from crawlgauge.keys.thresholds import rate_of
 from crawlgauge.provenance import Provenance
 
 __all__ = ["SET_SCHEMA", "CrawlSet"]
@@ -29,8 +30,8 @@ class CrawlSet:
         What the keys stand for: ``url``.
     key_rule
         Name and version of the rule by which URLs are the same.
-    sample_rate
-        Share of all keys that the set keeps.
+    threshold
+        The set keeps the keys below it; all of them if it is ``1 << 64``.
     n_captures
         Captures that count, repeated ones included.
     rejected, excluded
@@ -57,7 +58,7 @@ class CrawlSet:
     crawl: Crawl
     level: str
     key_rule: str
-    sample_rate: float
+    threshold: int
     n_captures: int
     rejected: Mapping[str, int]
     excluded: Mapping[str, int]
@@ -74,6 +75,11 @@ class CrawlSet:
         for name in ("rejected", "excluded", "unassigned", "days"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
+    @property
+    def sample_rate(self) -> float:
+        """Share of all keys that the set keeps."""
+        return rate_of(self.threshold)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the description that stands in the file's metadata."""
         crawl = self.crawl
@@ -87,7 +93,8 @@ class CrawlSet:
             "n_sampled": crawl.n_sampled,
             "level": self.level,
             "key_rule": self.key_rule,
-            "sample_rate": self.sample_rate,
+            # Beyond what numbers in JSON hold exactly.
+            "threshold": f"{self.threshold:#x}",
             "n_captures": self.n_captures,
             "rejected": dict(self.rejected),
             "excluded": dict(self.excluded),
@@ -127,7 +134,7 @@ class CrawlSet:
             ),
             level=document["level"],
             key_rule=document["key_rule"],
-            sample_rate=document["sample_rate"],
+            threshold=int(document["threshold"], 16),
             n_captures=document["n_captures"],
             rejected=document["rejected"],
             excluded=document["excluded"],

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,9 +12,11 @@ from crawlgauge.errors import StoreError
 
 __all__ = [
     "PARTIAL_PREFIX",
+    "check_room",
     "create_file",
     "explain_os_error",
     "partial_file",
+    "remove_if_abandoned",
     "replace_file",
     "sync_folder",
     "write_durably",
@@ -39,6 +42,17 @@ def partial_file(folder: Path, name: str) -> Iterator[Path]:
         yield partial
     finally:
         partial.unlink(missing_ok=True)
+
+
+def remove_if_abandoned(partial: Path) -> None:
+    """Delete an unfinished file unless the process that its name tells is alive."""
+    pid = partial.name.removeprefix(PARTIAL_PREFIX).partition("-")[0]
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, ProcessLookupError):
+        partial.unlink(missing_ok=True)
+    except PermissionError:
+        return  # It lives, and belongs to somebody else.
 
 
 @contextmanager
@@ -77,6 +91,37 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def check_room(folder: Path, n_bytes: int, what: str) -> None:
+    """See that the disk has room for what is about to be written.
+
+    Parameters
+    ----------
+    folder
+        Where; it must exist.
+    n_bytes
+        How much room is needed.
+    what
+        What for, as the beginning of a sentence.
+
+    Raises
+    ------
+    StoreError
+        If there is less.
+    """
+    with explain_os_error("write", folder):
+        free = shutil.disk_usage(folder).free
+    if free < n_bytes:
+        raise StoreError(
+            f"no room in {folder}: {what} needs about {_megabytes(n_bytes)}, and "
+            f"{_megabytes(free)} are free. Free some space, or keep a part of the crawl with "
+            "--sample; the store is whole"
+        )
+
+
+def _megabytes(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:,.1f} MB"
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from crawlgauge.errors import StoreBusy
 
-__all__ = ["LOCK_NAME", "hold_lock"]
+__all__ = ["LOCK_NAME", "acquire_lock", "hold_lock"]
 
 LOCK_NAME = "lock"
 
@@ -27,7 +27,7 @@ def hold_lock(folder: Path) -> Iterator[None]:
     StoreBusy
         If another process holds the lock.
     """
-    handle = _acquire(folder)
+    handle = acquire_lock(folder)
     try:
         os.ftruncate(handle, 0)
         os.write(handle, f"{os.getpid()}\n".encode())
@@ -37,7 +37,19 @@ def hold_lock(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _acquire(folder: Path) -> int:
+def acquire_lock(folder: Path) -> int:
+    """Take the lock of a folder, which is made if it is missing, without waiting.
+
+    Returns
+    -------
+    int
+        The lock is had until this file is closed.
+
+    Raises
+    ------
+    StoreBusy
+        If another process has it.
+    """
     path = folder / LOCK_NAME
     while True:
         folder.mkdir(parents=True, exist_ok=True)

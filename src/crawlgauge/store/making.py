@@ -17,11 +17,13 @@ from crawlgauge.sources.inputs import STDIN, InputFiles
 from crawlgauge.sources.progress import ReadingProgress
 from crawlgauge.sources.reading import ArchiveReader
 from crawlgauge.store.building import SetBuilder
-from crawlgauge.store.catalogue import CrawlWriter
+from crawlgauge.store.catalogue import Store
 from crawlgauge.store.choices import Choices
 from crawlgauge.store.comparability import warn_of_other_counting
 from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.crawl_writer import CrawlWriter
 from crawlgauge.store.dating import choose_date, needs_times
+from crawlgauge.store.files import check_room
 
 __all__ = [
     "Addition",
@@ -34,6 +36,10 @@ __all__ = [
     "settings_of",
     "was_made_from",
 ]
+
+_BYTES_PER_KEY = 6
+_BYTES_PER_ATTRIBUTE = 12
+"""On the disk, as measured and rounded up."""
 
 Outcome = Literal["added", "replaced", "appended", "unchanged"]
 
@@ -181,12 +187,14 @@ def check_not_empty(builder: SetBuilder, inputs: InputFiles, damages: list[Damag
 
 
 def publish_crawl(
-    writer: CrawlWriter, crawl: ReadCrawl, *, date: dt.date, outcome: Outcome
+    store: Store, writer: CrawlWriter, crawl: ReadCrawl, *, date: dt.date, outcome: Outcome
 ) -> Addition:
     """Write the set of a crawl that was read, in place of what was there before.
 
     Parameters
     ----------
+    store
+        Where to.
     writer
         Holds the crawl's lock.
     crawl
@@ -196,20 +204,21 @@ def publish_crawl(
     outcome
         What to tell of it.
     """
-    builder = crawl.builder
-    keys = builder.keys()
+    builder, runs = crawl.builder, crawl.builder.runs
+    _check_sample(crawl)
+    range_bits = runs.choose_range_bits()
     description = CrawlSet(
         crawl=Crawl(
             label=writer.label,
             date=date,
-            n_urls=int(keys.size),
+            n_urls=1,  # Known when the last range is merged; the file's writer fills it in.
             first_capture=builder.first_capture,
             last_capture=builder.last_capture,
             damaged=bool(crawl.damage),
         ),
         level="url",
-        key_rule=writer.store.key_rule,
-        sample_rate=1.0,
+        key_rule=store.key_rule,
+        threshold=runs.threshold,
         n_captures=builder.n_captures,
         rejected=builder.rejected,
         excluded=builder.excluded,
@@ -218,10 +227,20 @@ def publish_crawl(
         days=builder.days,
         damage=crawl.damage,
         checksum="",
-        range_bits=0,
+        range_bits=range_bits,
         provenance=Provenance.now(settings=crawl.settings, inputs=crawl.inputs),
         path=writer.folder,
     )
-    published = writer.publish(keys, description)
-    warn_of_other_counting(writer.store, published)
+    n_bytes = runs.n_most * _BYTES_PER_KEY
+    check_room(writer.folder, n_bytes, f"the set of crawl {writer.label!r}")
+    published = writer.publish(runs.ranges(range_bits), description)
+    warn_of_other_counting(store, published)
     return Addition(crawl_set=published, outcome=outcome, examples=tuple(builder.examples))
+
+
+def _check_sample(crawl: ReadCrawl) -> None:
+    if crawl.builder.runs.n_most == 0:
+        raise SourceError(
+            f"the sample {crawl.settings['sample']} of {crawl.builder.n_captures:,} captures holds "
+            "no URL; take a larger one with --sample, or the whole crawl"
+        )

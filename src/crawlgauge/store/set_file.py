@@ -1,7 +1,7 @@
 """One set on disk: sorted keys in Parquet, a row group for each hash range, self-describing."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -11,37 +11,53 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from crawlgauge.crawl import Crawl
 from crawlgauge.errors import CrawlError, StoreError
+from crawlgauge.keys.thresholds import KEY_BITS, WHOLE, count_ranges
 from crawlgauge.store.checksum import KeysChecksum
 from crawlgauge.store.crawl_set import CrawlSet
 
-__all__ = ["SetReader", "choose_range_bits", "read_description", "write_set"]
+__all__ = ["SetReader", "choose_range_bits", "read_description", "split_range", "write_set"]
 
 METADATA_KEY = b"crawlgauge"
 _KEYS_PER_RANGE = 1 << 20
-_KEY_BITS = 64
 _SCHEMA = pa.schema([pa.field("key", pa.uint64(), nullable=False)])
 
 
-def choose_range_bits(n_keys: int) -> int:
-    """Return how many leading bits cut `n_keys` keys into ranges of about a million."""
-    return max(0, (n_keys - 1) // _KEYS_PER_RANGE).bit_length()
+def choose_range_bits(n_keys: float, threshold: int = WHOLE) -> int:
+    """Return how many leading bits cut `n_keys` keys below a threshold into about a million each.
+
+    Parameters
+    ----------
+    n_keys
+        May be an estimate.
+    threshold
+        Below which they lie.
+    """
+    n_as_whole = int(n_keys * (WHOLE / threshold))
+    return min(KEY_BITS, max(0, (n_as_whole - 1) // _KEYS_PER_RANGE).bit_length())
 
 
-def write_set(file: BinaryIO, keys: NDArray[np.uint64], description: CrawlSet) -> None:
+def write_set(
+    file: BinaryIO, ranges: Iterable[NDArray[np.uint64]], description: CrawlSet
+) -> CrawlSet:
     """Write sorted, unique keys and their description.
 
     Parameters
     ----------
     file
         Open for writing.
-    keys
-        Sorted and unique.
+    ranges
+        The keys for each value of the description's leading `range_bits` bits below its threshold.
     description
-        What is known before; checksum and ranges are filled in.
+        What is known before; the number of keys and the checksum are filled in.
+
+    Returns
+    -------
+    CrawlSet
+        The description as written.
     """
-    range_bits = choose_range_bits(keys.size)
-    checksum = KeysChecksum()
+    checksum, n_keys = KeysChecksum(), 0
     with pq.ParquetWriter(
         file,
         _SCHEMA,
@@ -50,12 +66,24 @@ def write_set(file: BinaryIO, keys: NDArray[np.uint64], description: CrawlSet) -
         column_encoding={"key": "DELTA_BINARY_PACKED"},
         write_page_checksum=True,
     ) as writer:
-        for part in _split(keys, 0, 0, range_bits):
+        for part in ranges:
+            n_keys += part.size
             checksum.update(part)
             table = pa.table([pa.array(part)], schema=_SCHEMA)
             writer.write_table(table, row_group_size=max(1, part.size))
-        written = replace(description, checksum=checksum.text(), range_bits=range_bits)
+        written = replace(
+            description,
+            crawl=_count_urls(description.crawl, n_keys, description.threshold),
+            checksum=checksum.text(),
+        )
         writer.add_key_value_metadata({METADATA_KEY: json.dumps(written.to_dict())})
+    return written
+
+
+def _count_urls(crawl: Crawl, n_keys: int, threshold: int) -> Crawl:
+    if threshold == WHOLE:
+        return replace(crawl, n_urls=n_keys, n_sampled=None)
+    return replace(crawl, n_urls=round(n_keys * WHOLE / threshold), n_sampled=n_keys)
 
 
 def read_description(path: Path) -> CrawlSet:
@@ -103,20 +131,31 @@ class SetReader:
         except (ValueError, KeyError, TypeError, AttributeError, CrawlError) as error:
             raise _damaged(path, error) from error
 
-    def ranges(self, range_bits: int) -> Iterator[NDArray[np.uint64]]:
+    def ranges(self, range_bits: int, threshold: int | None = None) -> Iterator[NDArray[np.uint64]]:
         """Yield the keys for each value of their leading `range_bits` bits, in rising order.
 
         Parameters
         ----------
         range_bits
             At least the file's own.
+        threshold
+            Where to end: only keys below it are read. By default the set's own, which is the most.
         """
         own_bits = self.description.range_bits
         if range_bits < own_bits:
             raise ValueError(f"the set is cut by {own_bits} bits, finer than {range_bits}")
-        for number in range(1 << own_bits):
+        own_threshold = self.description.threshold
+        end = own_threshold if threshold is None else threshold
+        if end > own_threshold:
+            raise ValueError(f"the set holds keys below {own_threshold}, not up to {end}")
+        n_left = count_ranges(range_bits, end)
+        for number in range(count_ranges(own_bits, end)):
             keys = self._read_row_group(number)
-            yield from _split(keys, number, own_bits, range_bits)
+            if end < own_threshold:
+                keys = keys[: np.searchsorted(keys, np.uint64(end))]
+            parts = split_range(keys, number, own_bits, range_bits)[:n_left]
+            n_left -= len(parts)
+            yield from parts
 
     def _read_row_group(self, number: int) -> NDArray[np.uint64]:
         try:
@@ -127,7 +166,7 @@ class SetReader:
         return keys
 
 
-def _split(
+def split_range(
     keys: NDArray[np.uint64], number: int, own_bits: int, range_bits: int
 ) -> list[NDArray[np.uint64]]:
     """Cut the keys of range `number` of ``2**own_bits`` further, into those of `range_bits`."""
@@ -135,7 +174,7 @@ def _split(
     if n_parts == 1:
         return [keys]
     inner = np.arange(number * n_parts + 1, (number + 1) * n_parts, dtype=np.uint64)
-    starts = inner << np.uint64(_KEY_BITS - range_bits)
+    starts = inner << np.uint64(KEY_BITS - range_bits)
     return np.split(keys, np.searchsorted(keys, starts))
 
 

@@ -20,6 +20,7 @@ from crawlgauge.store.catalogue import Store
 from crawlgauge.store.choices import Choices
 from crawlgauge.store.cuts import Cut
 from crawlgauge.store.dating import choose_date
+from crawlgauge.store.key_runs import KeyMemory
 from crawlgauge.store.making import (
     Addition,
     Outcome,
@@ -28,6 +29,7 @@ from crawlgauge.store.making import (
     settings_of,
     was_made_from,
 )
+from crawlgauge.store.spilling import SpillFolder
 
 __all__ = ["SplitResult", "add_split"]
 
@@ -98,40 +100,50 @@ def add_split(
         keep_damaged=choices.on_damage == "keep",
         progress=progress,
     )
+    with SpillFolder(store.path) as spill:
+        rest = _Rest()
+        builders = _read_all(reader, cut, choices, KeyMemory(choices.memory, spill), rest)
+        if not builders:
+            raise _nothing_found(inputs, rest, reader)
+        crawls = {
+            label: ReadCrawl(
+                builder=builder,
+                inputs=tuple(reader.inputs),
+                damage=tuple(reader.damages),
+                settings={**settings_of(choices, None), **cut.settings()},
+                unassigned=dict(rest.counts),
+            )
+            for label, builder in builders.items()
+        }
+        if when_present == "refuse":
+            _check_present(store, crawls)
+        return SplitResult(
+            additions=tuple(_publish(store, label, crawl) for label, crawl in crawls.items()),
+            unassigned=dict(rest.counts),
+            examples=tuple(rest.examples),
+        )
+
+
+def _read_all(
+    reader: ArchiveReader, cut: Cut, choices: Choices, memory: KeyMemory, rest: "_Rest"
+) -> dict[str, SetBuilder]:
+    """Return the crawls that hold captures which count, in order of their labels."""
     builders: dict[str, SetBuilder] = {}
-    rest = _Rest()
     for batch in reader.captures():
         for label, captures in _cut_batch(batch, cut, rest):
-            if label not in builders and len(builders) == _MAX_CRAWLS:
-                raise SourceError(
-                    f"{inputs.names[0]} would be cut into more than {_MAX_CRAWLS:,} crawls; "
-                    f"the last is {label!r}. Choose a coarser --split or another --split-by"
-                )
-            builder = builders.setdefault(label, SetBuilder(choices.rule))
+            if label not in builders:
+                if len(builders) == _MAX_CRAWLS:
+                    raise SourceError(
+                        f"the collection would be cut into more than {_MAX_CRAWLS:,} crawls; the "
+                        f"last is {label!r}. Choose a coarser --split or another --split-by"
+                    )
+                builders[label] = SetBuilder(choices.rule, memory.open_runs(choices.sampling))
             for selected in choices.select([captures]):
-                builder.add(selected)
+                builders[label].add(selected)
     filled = {label: builders[label] for label in sorted(builders) if builders[label].n_captures}
     for label in builders.keys() - filled.keys():
         rest.counts.update(builders[label].excluded)
-    if not filled:
-        raise _nothing_found(inputs, rest, reader)
-    crawls = {
-        label: ReadCrawl(
-            builder=builder,
-            inputs=tuple(reader.inputs),
-            damage=tuple(reader.damages),
-            settings={**settings_of(choices, None), **cut.settings()},
-            unassigned=dict(rest.counts),
-        )
-        for label, builder in filled.items()
-    }
-    if when_present == "refuse":
-        _check_present(store, crawls)
-    return SplitResult(
-        additions=tuple(_publish(store, label, crawl) for label, crawl in crawls.items()),
-        unassigned=dict(rest.counts),
-        examples=tuple(rest.examples),
-    )
+    return filled
 
 
 class _Rest:
@@ -185,4 +197,4 @@ def _publish(store: Store, label: str, crawl: ReadCrawl) -> Addition:
             return Addition(crawl_set=present, outcome="unchanged")
         date = choose_date(label, None, crawl.builder.days)
         outcome: Outcome = "added" if present is None else "replaced"
-        return publish_crawl(writer, crawl, date=date, outcome=outcome)
+        return publish_crawl(store, writer, crawl, date=date, outcome=outcome)

@@ -9,6 +9,7 @@ import numpy as np
 from crawlgauge.errors import StoreError
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.checksum import KeysChecksum
+from crawlgauge.store.documents import ADD_AGAIN
 from crawlgauge.store.files import explain_os_error
 from crawlgauge.store.set_file import SetReader
 
@@ -42,29 +43,40 @@ def verify_crawls(store: Store) -> Iterator[Finding]:
 
 
 def _find_problem(store: Store, label: str) -> str | None:
-    entry = store.manifest_entry(label)
-    path = store.set_path(label)
-    advice = "add the crawl again from its files with --replace"
-    if not path.exists():
-        return f"{path} is missing; {advice}"
-    # First the bytes: what is damaged may be anything, and is not to be interpreted.
-    with explain_os_error("read", path), path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if entry["checksum"] != f"sha256:{digest}":
-        return f"{path} is damaged: it was changed after it was written; {advice}"
-    reader = SetReader(path)
+    manifest = store.manifest(label)
+    for stored in (*manifest.sets.values(), manifest.attributes):
+        path = store.folder(label) / stored.file
+        if not path.exists():
+            return f"{path} is missing; {ADD_AGAIN}"
+        # First the bytes: what is damaged may be anything, and is not to be interpreted.
+        with explain_os_error("read", path), path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if stored.checksum != f"sha256:{digest}":
+            return f"{path} is damaged: it was changed after it was written; {ADD_AGAIN}"
+    for level in manifest.sets:
+        problem = _find_problem_of_set(store, label, level)
+        if problem is not None:
+            return problem
+    return None
+
+
+def _find_problem_of_set(store: Store, label: str, level: str) -> str | None:
+    reader = SetReader(store.set_path(label, level))
     description = reader.description
     if description.key_rule != store.key_rule:
         return (
-            f"its keys are of rule {description.key_rule}, the store's {store.key_rule}; {advice}"
+            f"its keys are of rule {description.key_rule}, the store's {store.key_rule}; "
+            f"{ADD_AGAIN}"
         )
     checksum, n_keys, last = KeysChecksum(), 0, -1
     for keys in reader.ranges(description.range_bits):
         if keys.size and (int(keys[0]) <= last or np.any(keys[1:] <= keys[:-1])):
-            return f"its keys are not in order; {advice}"
+            return f"its keys are not in order; {ADD_AGAIN}"
         last = int(keys[-1]) if keys.size else last
         n_keys += keys.size
         checksum.update(keys)
+    if last >= description.threshold:
+        return f"it holds keys beyond its sample; {ADD_AGAIN}"
     if (checksum.text(), n_keys) != (description.checksum, description.crawl.n_counted):
-        return f"its keys are not those that were written; {advice}"
+        return f"its keys are not those that were written; {ADD_AGAIN}"
     return None

@@ -1,0 +1,97 @@
+"""The manifest of a crawl: which files it consists of. A crawl is there if its manifest is."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from crawlgauge.errors import StoreError
+from crawlgauge.store.documents import ADD_AGAIN, read_document
+from crawlgauge.store.files import replace_file
+
+__all__ = ["MANIFEST_NAME", "MANIFEST_SCHEMA", "Manifest", "StoredFile", "read_manifest"]
+
+MANIFEST_NAME = "manifest.json"
+MANIFEST_SCHEMA = "crawlgauge.crawl/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFile:
+    """A file of the crawl's folder.
+
+    Parameters
+    ----------
+    file
+        Its name.
+    checksum
+        Of its bytes.
+    """
+
+    file: str
+    checksum: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """The files of one crawl.
+
+    Parameters
+    ----------
+    label
+        The crawl's.
+    sets
+        Its sets of keys, by level.
+    attributes
+        Hosts, media types and statuses of its smallest keys.
+    """
+
+    label: str
+    sets: Mapping[str, StoredFile]
+    attributes: StoredFile
+
+    @property
+    def names(self) -> set[str]:
+        """Names of all files."""
+        return {stored.file for stored in (*self.sets.values(), self.attributes)}
+
+    def write(self, folder: Path) -> None:
+        """Put the manifest into the crawl's folder, in place of the one that is there."""
+        document = {
+            "schema": MANIFEST_SCHEMA,
+            "label": self.label,
+            "sets": {level: asdict(stored) for level, stored in self.sets.items()},
+            "attributes": asdict(self.attributes),
+        }
+        replace_file(folder / MANIFEST_NAME, json.dumps(document, indent=1).encode())
+
+
+def read_manifest(folder: Path, label: str) -> Manifest:
+    """Read the manifest of a crawl.
+
+    Raises
+    ------
+    StoreError
+        If it cannot be read, is damaged, or is of another crawl.
+    """
+    path = folder / MANIFEST_NAME
+    document = read_document(path, MANIFEST_SCHEMA)
+    if document.get("label") != label:
+        raise StoreError(
+            f"{path} is of the crawl {document.get('label')!r}, not of {label!r}; give its "
+            f"folder the name back, or {ADD_AGAIN}"
+        )
+    sets = document.get("sets")
+    if not isinstance(sets, dict) or "url" not in sets:
+        raise StoreError(f"{path} is damaged: it names no set of URLs; {ADD_AGAIN}")
+    return Manifest(
+        label=label,
+        sets={level: _read_file(entry, path) for level, entry in sets.items()},
+        attributes=_read_file(document.get("attributes"), path),
+    )
+
+
+def _read_file(entry: Any, path: Path) -> StoredFile:  # noqa: ANN401 - JSON
+    if not isinstance(entry, dict) or not {"file", "checksum"} <= entry.keys():
+        raise StoreError(f"{path} is damaged: it does not name its files; {ADD_AGAIN}")
+    return StoredFile(file=entry["file"], checksum=entry["checksum"])
