@@ -122,9 +122,7 @@ def test_a_crawl_beyond_memory_is_the_same_crawl(tmp_path, monkeypatch):
     scarce = api.add_crawl(tmp_path / "scarce", "2021-06", lists, memory="256M")
     assert spilled
     assert scarce.crawl_set.checksum == ample.crawl_set.checksum
-    assert (
-        scarce.crawl_set.path.read_bytes()[:100_000] == ample.crawl_set.path.read_bytes()[:100_000]
-    )
+    assert scarce.crawl_set.range_bits == ample.crawl_set.range_bits
     assert not (tmp_path / "scarce" / SPILL_FOLDER).exists()
 
 

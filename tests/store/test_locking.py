@@ -33,12 +33,15 @@ def test_two_processes_add_different_crawls_at_once(store, start, see_whole):
     see_whole(store, ["2021-06", "2021-12"])
 
 
-def test_several_processes_make_one_new_store_at_once(store, start, make_list, see_whole):
+@pytest.mark.parametrize("n_processes", [2, pytest.param(8, marks=pytest.mark.slow)])
+def test_several_processes_make_one_new_store_at_once(
+    store, start, make_list, see_whole, n_processes
+):
     path = make_list(range(100))
-    labels = [f"2020-{month:02}" for month in range(1, 5)]
+    labels = [f"2020-{month:02}" for month in range(1, n_processes + 1)]
     processes = [start("add", label, path, "--store", store) for label in labels]
     for process in processes:
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=300)
         assert process.returncode == 0, errors
     see_whole(store, labels)
 

@@ -78,7 +78,9 @@ def describe_added(record: CrawlRecord) -> str:
       host
     """
     crawl = record.crawl
-    parts = [f"{_count(crawl.n_urls, 'URL')} from {_count(record.n_captures, 'capture')}"]
+    about = "" if crawl.n_sampled is None else "about "
+    urls = f"{about}{_count(crawl.n_urls, 'URL')}"
+    parts = [f"{urls} from {_count(record.n_captures, 'capture')}"]
     if record.n_rejected:
         reasons = list_reasons(record.rejected)
         parts.append(f"{_count(record.n_rejected, 'record')} rejected: {reasons}")

@@ -1,0 +1,127 @@
+"""Hundreds of kills at random moments: while reading, spilling, merging, renaming, caching."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+N_ROUNDS = 150
+
+# One process that is warm and has no threads forks the victims: starting Python for each of them
+# would take longer than all that they do.
+DRIVER = """
+import json, os, random, select, signal, sys, time
+from pathlib import Path
+from crawlgauge import api
+from crawlgauge.store import key_runs
+
+store, folder, seed, n_rounds = Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:])
+rng = random.Random(seed)
+files = [str(folder / f"{number}.txt") for number in range(3)]
+LABELS = ["2020-06", "2020-12", "2021-06", "2021-12"]
+
+def act(action, label, chosen):
+    key_runs._SHARE_FOR_KEYS = 1e-4  # some 3,000 keys: each crawl is spilled many times
+    if action == "count":
+        api.count_overlaps(store)
+    elif action == "remove":
+        api.remove_crawl(store, label)
+    else:
+        api.add_crawl(store, label, chosen, replace=action == "replace", memory="256M")
+
+def in_child(work, patience):
+    # Returns what the child said, and whether it was killed.
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        code = 1
+        try:
+            os.write(writing, json.dumps(work()).encode())
+            code = 0
+        except BaseException as error:
+            os.write(writing, json.dumps(f"{type(error).__name__}: {error}").encode())
+        os._exit(code)
+    os.close(writing)
+    ready, _, _ = select.select([reading], [], [], patience)
+    if not ready:
+        os.kill(pid, signal.SIGKILL)
+    said = b""
+    while part := os.read(reading, 65536):
+        said += part
+    os.close(reading)
+    _, status = os.waitpid(pid, 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        raise SystemExit(f"a child failed: {said.decode()}")
+    return json.loads(said) if said else None, os.WIFSIGNALED(status)
+
+def look():
+    problems = [f"{item.label}: {item.problem}" for item in api.verify_store(store) if item.problem]
+    sizes = {item.crawl.label: item.crawl.n_urls for item in api.list_crawls(store)}
+    return {"problems": problems, "sizes": sizes}
+
+def tidy():
+    act("replace", "2022-06-tidy", files[:1])
+    api.remove_crawl(store, "2022-06-tidy")
+    known = {"store.json", "manifest.json", "lock"}
+    strange = [
+        str(path.relative_to(store))
+        for path in store.rglob("*")
+        if path.is_file() and path.name not in known and path.suffix != ".parquet"
+        and path.parent.name != "cache" or path.name.startswith(".partial-")
+    ]
+    return {"strange": strange}
+
+begin = time.monotonic()
+in_child(lambda: act("replace", "2020-06", files), 600)
+in_child(lambda: act("replace", "2020-06", files), 600)
+duration = (time.monotonic() - begin) / 2
+known, _ = in_child(look, 600)
+sizes = known["sizes"]
+n_killed, failures = 0, []
+for number in range(n_rounds):
+    label, chosen = rng.choice(LABELS), files[: rng.randint(1, 3)]
+    possible = ["count", "remove", "replace"] if label in sizes else ["add"]
+    action = rng.choice(possible)
+    said, killed = in_child(lambda: act(action, label, chosen), rng.random() * duration)
+    n_killed += killed
+    found, _ = in_child(look, 600)
+    before, after = sizes.get(label), found["sizes"].get(label)
+    if found["problems"]:
+        failures.append([number, action, found["problems"]])
+    others = {name: size for name, size in sizes.items() if name != label}
+    if {name: size for name, size in found["sizes"].items() if name != label} != others:
+        failures.append([number, action, "another crawl has changed"])
+    expected = {"count": [before], "remove": [None], "add": [3000 * len(chosen)]}
+    wanted = expected.get(action, [3000 * len(chosen)])
+    if after not in (wanted if not killed else [before, *wanted]):
+        failures.append([number, action, f"{before} became {after}"])
+    sizes = found["sizes"]
+    if number % 10 == 9:
+        strange, _ = in_child(tidy, 600)
+        if strange["strange"]:
+            failures.append([number, action, strange["strange"]])
+print(json.dumps({"n_killed": n_killed, "failures": failures}))
+"""
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_random_kills_lose_nothing_and_leave_nothing(tmp_path, environment, seed):
+    for number in range(3):
+        urls = (f"http://h{k % 97}.org/{number}/{k}\n" for k in range(3000))
+        (tmp_path / f"{number}.txt").write_text("".join(urls))
+    words = [str(tmp_path / "store"), str(tmp_path), str(seed), str(N_ROUNDS)]
+    result = subprocess.run(
+        [sys.executable, "-c", DRIVER, *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    outcome = json.loads(result.stdout)
+    assert outcome["failures"] == []
+    assert outcome["n_killed"] > N_ROUNDS / 4
