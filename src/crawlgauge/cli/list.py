@@ -19,8 +19,12 @@ Examples:
 def list_(store: str | None, as_json: bool) -> None:
     """List the crawls of the store with their dates and sizes."""
     from crawlgauge import api
+    from crawlgauge.cli.output import show_blocks
     from crawlgauge.cli.records import to_record
     from crawlgauge.report import crawls_json, crawls_text
 
     records = [to_record(crawl_set) for crawl_set in api.list_crawls(store)]
-    click.echo(crawls_json.to_json(records) if as_json else crawls_text.to_text(records))
+    if as_json:
+        click.echo(crawls_json.to_json(records))
+    else:
+        show_blocks(crawls_text.to_blocks(records))

@@ -3,10 +3,11 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 
+from crawlgauge.report.blocks import Block, Grid, Paragraph, render_blocks
 from crawlgauge.report.crawls_json import CrawlRecord
-from crawlgauge.report.text_table import Column, render_table
+from crawlgauge.report.text_table import Column
 
-__all__ = ["describe_added", "list_reasons", "to_text"]
+__all__ = ["describe_added", "list_reasons", "to_blocks", "to_text"]
 
 _WIDTH = 88
 _TABLE_WIDTH = 100
@@ -45,23 +46,30 @@ _COLUMNS = (
 
 
 def to_text(records: Sequence[CrawlRecord]) -> str:
-    """Return the table that `crawlgauge list` shows, without a final newline."""
+    """Return what `crawlgauge list` writes into a file or a pipe, without a final newline."""
+    return render_blocks(to_blocks(records))
+
+
+def to_blocks(records: Sequence[CrawlRecord]) -> list[Block]:
+    """Return what `crawlgauge list` shows."""
     if not records:
-        return "The store holds no crawls yet; add one with: crawlgauge add LABEL FILE..."
-    rows = [
-        [
+        advice = "The store holds no crawls yet; add one with: crawlgauge add LABEL FILE..."
+        return [[Paragraph(text=advice)]]
+    rows = tuple(
+        (
             record.crawl.label,
             record.crawl.date.isoformat(),
             f"{record.crawl.n_urls:,}",
             f"{record.n_captures:,}",
             f"{record.n_rejected:,}",
             "; ".join(_notes(record)),
-        ]
+        )
         for record in records
-    ]
+    )
     # An empty column would only widen the table.
     columns = _COLUMNS if any(row[-1] for row in rows) else _COLUMNS[:-1]
-    return render_table(columns, [row[: len(columns)] for row in rows], max_width=_TABLE_WIDTH)
+    shown = tuple(row[: len(columns)] for row in rows)
+    return [[Grid(columns=columns, rows=shown, max_width=_TABLE_WIDTH)]]
 
 
 def describe_added(record: CrawlRecord) -> str:

@@ -1,0 +1,243 @@
+"""`Estimates` in words, in the order in which people ask."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from crawlgauge.model.estimates import (
+    Check,
+    CrawlEstimate,
+    Estimate,
+    Estimates,
+    PaperFit,
+    Status,
+)
+from crawlgauge.model.phrases import count, growth_per_year, names, per_year, percent, span, things
+from crawlgauge.report.blocks import Block, Grid, Item, Paragraph, Role, Trend
+from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
+from crawlgauge.report.text_table import Column, render_table
+
+__all__ = ["to_blocks"]
+
+_TABLE_WIDTH = 100
+_VERDICTS: Mapping[Status, str] = {
+    "fail": "do not trust",
+    "warn": "look",
+    "info": "finding",
+    "ok": "ok",
+    "na": "not testable",
+}
+_ROLES: Mapping[Status, Role] = {"fail": "fail", "warn": "warn"}
+_IN_BRIEF: tuple[Status, ...] = ("ok", "na")
+
+
+def to_blocks(estimates: Estimates) -> list[Block]:
+    """Return what `crawlgauge estimate` shows.
+
+    Parameters
+    ----------
+    estimates
+        First comes the answer in one sentence, then a table of the crawls, the turnover, the
+        published method's fit, the checks, and what to be careful about.
+    """
+    blocks: list[Block] = [
+        [Paragraph(text=estimates.headline.statement, role="answer")],
+        *_say_crawls(estimates),
+        _say_turnover(estimates),
+        _say_paper(estimates.paper, things(estimates.level)),
+    ]
+    if estimates.agreement.grade != "none":
+        grade = f"Grade {estimates.agreement.grade}: {estimates.agreement.reason}"
+        blocks.insert(1, [Paragraph(text=grade)])
+        blocks += _say_estimators(estimates)
+    if estimates.checks:
+        blocks.append(_say_checks(estimates.checks))
+    if estimates.warnings:
+        bullets = [Paragraph(text=text, first="• ", rest="  ") for text in estimates.warnings]
+        blocks.append([Paragraph(text="What to be careful about:", role="heading"), *bullets])
+    return blocks
+
+
+def _say_crawls(estimates: Estimates) -> list[Block]:
+    noun = things(estimates.level)
+    columns = [
+        Column(header="crawl"),
+        Column(header="date"),
+        Column(header=noun, align="right"),
+        Column(header="coverage", align="right"),
+        Column(header="population", align="right"),
+    ]
+    rows = [
+        [
+            crawl.label,
+            crawl.date.isoformat(),
+            f"{crawl.n_urls:,}",
+            with_range(row.coverage, percent),
+            with_range(row.population, count),
+        ]
+        for crawl, row in zip(estimates.crawls, estimates.per_crawl, strict=True)
+    ]
+    footnotes = _list_reasons(estimates.per_crawl)
+    notes = [row.note for row in estimates.per_crawl]
+    if any(notes):
+        width = len(_rule(render_table(columns, rows))) + len("  ")
+        columns.append(Column(header="note"))
+        if width + max(map(len, notes)) > _TABLE_WIDTH:
+            notes, explained = _number_notes(notes)
+            footnotes += explained
+        rows = [[*row, note] for row, note in zip(rows, notes, strict=True)]
+    footnotes.append(
+        Paragraph(
+            text=f"Population: the {noun} that a crawl could have reached; coverage: the share "
+            "it holds.",
+            role="note",
+        )
+    )
+    grid = Grid(columns=tuple(columns), rows=tuple(map(tuple, rows)))
+    return [[grid, *_trend(estimates.per_crawl)], footnotes]
+
+
+def _trend(rows: tuple[CrawlEstimate, ...]) -> list[Trend]:
+    values = tuple(row.coverage.value for row in rows)
+    known = [value for value in values if value is not None]
+    if len(known) < 2:  # noqa: PLR2004 - a single number has no trend
+        return []
+    text = f"from {percent(min(known))} to {percent(max(known))}"
+    return [Trend(name="Coverage over time", values=values, text=text)]
+
+
+def _rule(table: str) -> str:
+    return table.split("\n")[1]
+
+
+def _number_notes(notes: list[str]) -> tuple[list[str], list[Paragraph]]:
+    """Return a mark for each note that is too long for the table, and the notes by their marks."""
+    marks = {note: f"[{k}]" for k, note in enumerate(dict.fromkeys(filter(None, notes)), start=1)}
+    explained = [
+        Paragraph(text=note, first=f"{mark} ", rest="    ", role="note")
+        for note, mark in marks.items()
+    ]
+    return [marks.get(note, "") for note in notes], explained
+
+
+def _list_reasons(rows: tuple[CrawlEstimate, ...]) -> list[Paragraph]:
+    """Say once for each reason which crawls lack a value because of it."""
+    lacking: dict[str, list[str]] = {}
+    for row in rows:
+        coverage, population = _why_unknown(row.coverage), _why_unknown(row.population)
+        if coverage == population:
+            reasons = {coverage: row.label}
+        else:
+            reasons = {
+                coverage: f"{row.label} (coverage)",
+                population: f"{row.label} (population)",
+            }
+        for reason, name in reasons.items():
+            if reason:
+                lacking.setdefault(reason, []).append(name)
+    return [
+        Paragraph(text=f"{names(labels)}: {reason}", first=f"{UNKNOWN} ", rest="  ", role="note")
+        for reason, labels in lacking.items()
+    ]
+
+
+def _why_unknown(number: Estimate) -> str | None:
+    return number.reason if number.value is None else None
+
+
+def _say_turnover(estimates: Estimates) -> Block:
+    noun = things(estimates.level)
+    persistence, growth = estimates.persistence, estimates.growth_per_year
+    half_life = estimates.half_life_years
+    lives_on = f"{{}} of the {noun} live on for a year"
+    if (persistence.value or 0) > 1:
+        lives_on = f"no {noun} seem to be lost: {{}} live on for a year"
+    lines = [
+        _say_number("Persistence", persistence, percent, lives_on),
+        _say_number("Half-life", half_life, span, f"half of the {noun} are gone after {{}}"),
+        _say_number("Growth", growth, growth_per_year, "the population changes by {}"),
+    ]
+    per_crawl = [
+        named
+        for row in estimates.per_crawl
+        for named in (("coverage", row.coverage), ("population", row.population))
+    ]
+    turnover = [("persistence", persistence), ("half-life", half_life), ("growth", growth)]
+    ranges = explain_ranges([*per_crawl, *turnover])
+    return [*lines, *(Paragraph(text=sentence, role="note") for sentence in ranges)]
+
+
+def _say_number(
+    name: str, number: Estimate, phrase: Callable[[float], str], sentence: str
+) -> Paragraph:
+    if number.value is None:
+        text = f"unknown ({number.reason})"
+    else:
+        text = sentence.format(with_range(number, phrase))
+    indent = " " * len("Persistence  ")
+    return Paragraph(text=text, first=name.ljust(len(indent)), rest=indent)
+
+
+def _say_paper(paper: PaperFit, noun: str) -> Block:
+    pairs = "1 pair" if paper.n_pairs == 1 else f"{paper.n_pairs:,} pairs"
+    heading = f"The published method (one line through the overlaps of {pairs} of crawls)"
+    if paper.coverage is None or paper.persistence is None:
+        text = (
+            f"{heading}: no line can be drawn, as that takes pairs of two different time "
+            "differences."
+        )
+        return [Paragraph(text=text, rest="  ")]
+    numbers = [
+        f"coverage {percent(paper.coverage)}",
+        f"persistence {per_year(paper.persistence)}",
+        "no half-life"
+        if paper.half_life_years is None
+        else f"half-life {span(paper.half_life_years)}",
+        "R² unknown" if paper.r_squared is None else f"R² {paper.r_squared:.2f}",
+    ]
+    found, again = ("earlier", "later") if paper.direction == "forward" else ("later", "earlier")
+    sentences = [
+        ", ".join(numbers),
+        f"Overlap is the share of the {found} crawl's {noun} found again in the {again} one.",
+        "A line for each starting crawl: crawlgauge estimate --json, under paper.per_start.",
+    ]
+    return [
+        Paragraph(text=f"{heading}:", role="heading"),
+        *(Paragraph(text=sentence, first="  ", rest="  ") for sentence in sentences),
+    ]
+
+
+def _say_estimators(estimates: Estimates) -> list[Block]:
+    columns = (
+        Column(header="estimator"),
+        Column(header="coverage", align="right"),
+        Column(header="persistence", align="right"),
+        Column(header="population", align="right"),
+    )
+    rows = tuple(
+        (
+            row.name,
+            UNKNOWN if row.coverage is None else percent(row.coverage),
+            UNKNOWN if row.persistence is None else percent(row.persistence),
+            UNKNOWN if row.population is None else count(row.population),
+        )
+        for row in estimates.estimators
+    )
+    heading = (
+        "Estimators side by side (what each assumes: crawlgauge estimate --explain estimators)"
+    )
+    return [[Paragraph(text=heading, role="heading")], [Grid(columns=columns, rows=rows)]]
+
+
+def _say_checks(checks: Sequence[Check]) -> Block:
+    heading = "Checks (more on each: crawlgauge estimate --explain CHECK):"
+    items: list[Item] = [Paragraph(text=heading, role="heading")]
+    for check in sorted(checks, key=lambda check: list(_VERDICTS).index(check.status)):
+        if check.status not in _IN_BRIEF:
+            text = f"{_VERDICTS[check.status]} ({check.id}): {check.message}"
+            role = _ROLES.get(check.status, "text")
+            items.append(Paragraph(text=text, first="• ", rest="  ", role=role))
+    for status in _IN_BRIEF:
+        alike = [check.id for check in checks if check.status == status]
+        if alike:
+            text = f"{_VERDICTS[status]}: {', '.join(alike)}"
+            items.append(Paragraph(text=text, first="• ", rest="  "))
+    return items
