@@ -8,7 +8,16 @@ from typing import Literal
 
 from crawlgauge.report.text_table import Column, render_table
 
-__all__ = ["Block", "Grid", "Item", "Paragraph", "Role", "Trend", "keep_units", "render_blocks"]
+__all__ = [
+    "Block",
+    "Grid",
+    "Item",
+    "Paragraph",
+    "Role",
+    "Trend",
+    "render_blocks",
+    "render_paragraph",
+]
 
 Role = Literal["answer", "heading", "text", "note", "fail", "warn"]
 
@@ -69,11 +78,6 @@ Item = Paragraph | Grid | Trend
 Block = Sequence[Item]
 
 
-def keep_units(text: str) -> str:
-    """Bind numbers to their units, so that no line ends between them."""
-    return _UNIT.sub(_NO_BREAK, text)
-
-
 def render_blocks(blocks: Sequence[Block]) -> str:
     """Return blocks as plain text with a blank line between them, without a final newline.
 
@@ -88,11 +92,24 @@ def render_blocks(blocks: Sequence[Block]) -> str:
 def _render(item: Paragraph | Grid) -> str:
     if isinstance(item, Grid):
         return render_table(item.columns, item.rows, max_width=item.max_width)
+    return render_paragraph(item)
+
+
+def render_paragraph(paragraph: Paragraph, width: int = _WIDTH) -> str:
+    """Break words into lines, but no number from its unit.
+
+    Parameters
+    ----------
+    paragraph
+        The words.
+    width
+        Of a line.
+    """
     wrapped = textwrap.fill(
-        keep_units(item.text),
-        _WIDTH,
-        initial_indent=item.first,
-        subsequent_indent=item.rest,
+        _UNIT.sub(_NO_BREAK, paragraph.text),
+        width,
+        initial_indent=paragraph.first,
+        subsequent_indent=paragraph.rest,
         break_long_words=False,
         break_on_hyphens=False,
     )

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from crawlgauge.report.blocks import Block, Grid, Item, Paragraph, Role, Trend, keep_units
+from crawlgauge.report.blocks import Block, Grid, Paragraph, Role, Trend, render_paragraph
+from crawlgauge.report.text_table import render_table
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
 
 __all__ = ["draw_sparkline", "print_blocks"]
 
@@ -18,6 +20,9 @@ _STYLES: dict[Role, str] = {
     "fail": "bold red",
     "warn": "yellow",
 }
+_MOST_READABLE = 100
+"""Longer lines tire the eye."""
+_GAP_WIDTH = 2
 _BARS = "▁▂▃▄▅▆▇█"
 _GAP = "·"
 
@@ -39,7 +44,13 @@ def print_blocks(blocks: Sequence[Block], output: TextIO) -> None:
         if number:
             console.print()
         for item in block:
-            console.print(_to_rich(item))
+            if isinstance(item, Grid):
+                table, least = _to_rich_table(item, console.width)
+                # A table that is too wide is broken by the terminal: nothing is cut off.
+                console.print(table, width=max(console.width, least), crop=False)
+            else:
+                # Lines are broken by what they say; rich would part numbers from their units.
+                console.print(_to_rich_text(item, console.width), soft_wrap=True)
 
 
 def draw_sparkline(values: Sequence[float | None]) -> str:
@@ -61,45 +72,35 @@ def _height(value: float, largest: float) -> int:
     return max(0, min(len(_BARS), round(value / largest * len(_BARS))) - 1)
 
 
-def _to_rich(item: Item) -> "RenderableType":
+def _to_rich_text(item: Paragraph | Trend, width: int) -> "Text":
     from rich.text import Text
 
-    if isinstance(item, Grid):
-        return _to_rich_table(item)
     if isinstance(item, Trend):
-        return Text.assemble(
-            f"{item.name}: ", (draw_sparkline(item.values), "cyan"), f" {item.text}"
-        )
-    return _to_rich_paragraph(item)
+        bars = (draw_sparkline(item.values), "cyan")
+        return Text.assemble(f"{item.name}: ", bars, f" {item.text}")
+    text = render_paragraph(item, min(width, _MOST_READABLE))
+    return Text(text, style=_STYLES[item.role])
 
 
-def _to_rich_table(grid: Grid) -> "RenderableType":
+def _to_rich_table(grid: Grid, width: int) -> tuple["Table", int]:
+    """Return a table, and the least width that it takes."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in grid.columns:
-        is_number = column.align == "right"
-        table.add_column(
-            Text(column.header), justify=column.align, no_wrap=is_number, overflow="fold"
-        )
-    for row in grid.rows:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    rows = grid.rows
+    if len(render_table(grid.columns, rows).split("\n")[1]) > width:
+        # Ranges go below their numbers.
+        rows = tuple(tuple(cell.replace(" (", "\n(") for cell in row) for row in rows)
+    least = 0
+    for column, cells in zip(grid.columns, zip(*rows, strict=True), strict=True):
+        is_prose = column.align == "left" and any(" " in cell for cell in cells)
+        pieces = [piece for cell in (column.header, *cells) for piece in cell.split("\n")]
+        words = [word for piece in pieces for word in piece.split()] if is_prose else pieces
+        longest = max(map(len, words))
+        least += longest + _GAP_WIDTH
+        table.add_column(Text(column.header), justify=column.align, min_width=longest)
+    for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    return table
-
-
-def _to_rich_paragraph(paragraph: Paragraph) -> "RenderableType":
-    from rich.table import Table
-    from rich.text import Text
-
-    text = Text(keep_units(paragraph.text), style=_STYLES[paragraph.role])
-    if not paragraph.first and not paragraph.rest:
-        return text
-    # Two columns: what stands before the first line, and the text beside it.
-    width = max(len(paragraph.first), len(paragraph.rest))
-    beside = Table.grid()
-    beside.add_column(width=width)
-    beside.add_column(overflow="fold")
-    beside.add_row(Text(paragraph.first, style=_STYLES[paragraph.role]), text)
-    return beside
+    return table, least
