@@ -24,7 +24,12 @@ from crawlgauge.cli.main import command
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-RUN_PAGES = [ROOT / "README.md", DOCS / "quickstart.md", *sorted((DOCS / "howto").glob("*.md"))]
+RUN_PAGES = [
+    ROOT / "README.md",
+    DOCS / "quickstart.md",
+    DOCS / "union-and-planning.md",
+    *sorted((DOCS / "howto").glob("*.md")),
+]
 LABELS = ("2019-12", "2020-06", "2020-12", "2021-06", "2021-12")
 ANYTHING = "…"
 

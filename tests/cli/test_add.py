@@ -107,7 +107,7 @@ def test_what_was_added_before_a_failure_is_told(run, make_list, folder):
     (folder / "crawls.csv").write_text("label,date,path\n2021-06,,a.txt\n2021-12,,b.txt\n")
     result = run("add", "--from", "crawls.csv")
     assert result.code == 1
-    assert "none of 1 lines is a URL" in result.err
+    assert "its only line is no URL" in result.err
     assert "2021-06" in result.out + result.err
 
 

@@ -11,6 +11,7 @@ from crawlgauge.model.estimates import (
     Agreement,
     Check,
     CrawlEstimate,
+    DecayCurve,
     Estimate,
     Estimates,
     EstimatorRow,
@@ -179,7 +180,18 @@ def full():
         ),
         residuals=residuals(crawls, 0.461, 0.732),
         union=Union(
-            coverage=between(0.79, 0.76, 0.81), n_distinct=262_000_000, n_alive=point(1.73e8)
+            coverage=between(0.79, 0.76, 0.81, "empirical-band"),
+            n_distinct=262_000_000,
+            n_alive=point(1.73e8),
+            dead_share=point(0.34),
+            n_unseen=between(1.1e8, 0.9e8, 1.4e8, "empirical-band"),
+            per_crawl=(
+                Estimate.unknown(FIRST),
+                *(between(value, value - 0.03, value + 0.02) for value in (0.66, 0.72, 0.7, 0.77)),
+                between(0.79, 0.76, 0.81, "empirical-band"),
+            ),
+            caution="URLs that are hardly ever captured do not show.",
+            held_ratio=1.06,
         ),
         warnings=(
             (
@@ -193,6 +205,23 @@ def full():
             settings={"level": "url", "sample": 0.015625},
             inputs=(Input(name="overlaps.csv", checksum="sha256:00ff", n_bytes=512),),
         ),
+        decay_curves=(
+            DecayCurve(
+                name="exponential",
+                coverage=0.461,
+                lags_years=(0.0, 1.25, 2.5),
+                containment=(0.461, 0.312, 0.2113),
+                meaning="All URLs are equally likely to disappear at any time.",
+            ),
+            DecayCurve(
+                name="weibull",
+                coverage=0.52,
+                lags_years=(0.0, 1.25, 2.5),
+                containment=(0.52, 0.31, 0.214),
+                meaning="The rate at which URLs disappear falls with time.",
+            ),
+        ),
+        capture_frequencies=(96_000_000, 71_000_000, 48_000_000, 29_000_000, 14_000_000, 4_000_000),
     )
 
 

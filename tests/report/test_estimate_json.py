@@ -40,7 +40,8 @@ def test_members_stand_in_the_documented_order(full):
     assert list(document) == [
         "schema", "level", "crawls", "headline", "newest", "persistence", "half_life_years",
         "population", "growth_per_year", "per_crawl", "paper", "estimators", "agreement",
-        "checks", "residuals", "union", "warnings", "provenance",
+        "checks", "residuals", "union", "warnings", "provenance", "decay_curves",
+        "capture_frequencies",
     ]  # fmt: skip
     assert list(document["crawls"][0]) == ["label", "date", "n_urls", "n_sampled", "damaged"]
     assert list(document["headline"]) == ["coverage", "estimator", "statement"]
@@ -63,7 +64,13 @@ def test_members_stand_in_the_documented_order(full):
         "a", "b", "lag_years", "n_shared", "containment", "containment_backward", "jaccard",
         "dice", "log_r", "log_r_two_way",
     ]  # fmt: skip
-    assert list(document["union"]) == ["coverage", "n_distinct", "n_alive"]
+    assert list(document["union"]) == [
+        "coverage", "n_distinct", "n_alive", "dead_share", "n_unseen", "per_crawl", "caution",
+        "held_ratio",
+    ]  # fmt: skip
+    assert list(document["decay_curves"][0]) == [
+        "name", "coverage", "lags_years", "containment", "meaning",
+    ]  # fmt: skip
     assert list(document["provenance"]) == ["crawlgauge", "created", "settings", "inputs"]
 
 
@@ -88,6 +95,9 @@ def test_values_arrive_unrounded(full):
     assert document["paper"]["per_start"][4]["coverage"] is None
     assert document["paper"]["self_intersections"] == [0.45, 0.45, 0.45, 0.45, 0.461, 0.461]
     assert document["provenance"]["settings"] == {"level": "url", "sample": 0.015625}
+    assert document["union"]["per_crawl"][4]["value"] == 0.77
+    assert document["decay_curves"][1]["containment"] == [0.52, 0.31, 0.214]
+    assert document["capture_frequencies"][5] == 4_000_000
 
 
 def test_the_text_keeps_dashes_readable(full):
@@ -151,6 +161,18 @@ def break_unknown_basis(document):
     document["union"]["coverage"]["basis"] = "feeling"
 
 
+def break_unknown_shape_of_decay(document):
+    document["decay_curves"][1]["name"] = "linear"
+
+
+def break_capture_frequency(document):
+    document["capture_frequencies"][0] = 0.5
+
+
+def break_union_of_a_crawl(document):
+    document["union"]["per_crawl"][1] = 0.66
+
+
 def break_unknown_grade(document):
     document["agreement"]["grade"] = "D"
 
@@ -189,4 +211,7 @@ def test_the_schema_leaves_settings_open_and_the_newer_members_optional(full, va
     document["provenance"]["settings"]["anything"] = "goes"
     del document["provenance"]["created"]
     del document["paper"]["self_intersections"]
+    del document["decay_curves"], document["capture_frequencies"]
+    for name in ("dead_share", "n_unseen", "per_crawl", "caution", "held_ratio"):
+        del document["union"][name]
     validator.validate(document)

@@ -89,7 +89,7 @@ def test_what_does_not_count_is_told_by_reason_and_stored(store, make_index, tmp
     assert api.list_crawls(store)[0].excluded == found.excluded
     assert api.add_crawl(store, "b", path, status="any").crawl_set.crawl.n_urls == 5
     with pytest.raises(
-        SourceError, match="none of the captures counts; left out: 3 mime, 1 redirect"
+        SourceError, match="nothing in it counts; left out: 3 mime, 1 redirect"
     ):
         api.add_crawl(store, "c", path, mime="image/*")
 

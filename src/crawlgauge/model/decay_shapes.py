@@ -39,11 +39,15 @@ class DecayShape:
         For each crawl; NaN where it is not identifiable.
     squares
         Weighted sum of squares that the shape leaves.
+    parameters
+        Exponential: the rate h per year. Weibull: h and the power k. Bi-exponential: the share w
+        of the slower kind, its rate h and the rate H of the faster kind.
     """
 
     name: str
     log_coverage: Numbers
     squares: float
+    parameters: tuple[float, ...]
 
     def __post_init__(self) -> None:
         freeze_arrays(self, "log_coverage")
@@ -52,6 +56,10 @@ class DecayShape:
     def log_typical(self) -> float:
         """Mean logarithm of the coverage over the crawls that are estimated."""
         return float(np.nanmean(self.log_coverage))
+
+    def log_decay(self, lag_years: Numbers) -> Numbers:
+        """Return the logarithm of the share that lives on over each lag."""
+        return _CURVES[self.name](np.array(self.parameters), lag_years)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,25 +140,16 @@ def fit_shapes(pairs: PairData, fit: TwoWayFit) -> tuple[DecayShape, ...]:
     fastest = 2 * math.log(2) / float(lags[lags > 0].min())
     slowest_step = fastest / 20
 
-    def weibull(p: Numbers) -> Numbers:
-        curve: Numbers = -((p[0] * lags) ** p[1])
-        return curve
-
-    def bi_exponential(p: Numbers) -> Numbers:
+    def with_fast_rate(p: Numbers) -> Numbers:
         share, slow, gap = p
-        fast = slow + gap * max(fastest - slow, 0.0)
-        curve: Numbers = np.log(share * np.exp(-slow * lags) + (1 - share) * np.exp(-fast * lags))
-        return curve
+        return np.array([share, slow, slow + gap * max(fastest - slow, 0.0)])
 
     return (
-        _fit_shape(
-            pairs, fit, "exponential", lambda p: -p[0] * lags, [[rate]], [(-np.inf, np.inf)]
-        ),
+        _fit_shape(pairs, fit, "exponential", [[rate]], [(-np.inf, np.inf)]),
         _fit_shape(
             pairs,
             fit,
             "weibull",
-            weibull,
             [[rate, 1.0], [rate, 0.6]],
             [(1e-6, _MAX_RATE), (_MIN_WEIBULL_SHAPE, _MAX_WEIBULL_SHAPE)],
         ),
@@ -158,9 +157,9 @@ def fit_shapes(pairs: PairData, fit: TwoWayFit) -> tuple[DecayShape, ...]:
             pairs,
             fit,
             "bi-exponential",
-            bi_exponential,
             [[0.95, rate, 0.1], [0.6, rate / 3, 0.3], [0.7, rate / 2, 0.9]],
             [(0.02, 1.0), (0.0, max(fastest, rate + slowest_step)), (0.0, 1.0)],
+            with_fast_rate,
         ),
     )
 
@@ -193,17 +192,20 @@ def _fit_shape(
     pairs: PairData,
     fit: TwoWayFit,
     name: str,
-    curve: Callable[[Numbers], Numbers],
     starts: list[list[float]],
     bounds: list[tuple[float, float]],
+    to_parameters: Callable[[Numbers], Numbers] = np.asarray,
 ) -> DecayShape:
     from scipy import optimize
+
+    def curve(searched: Numbers) -> Numbers:
+        return _CURVES[name](to_parameters(searched), pairs.lag_years)
 
     weight = pairs.fit_weights(fit.tau_squared)
     root = np.sqrt(weight)
 
-    def residuals(parameters: Numbers) -> Numbers:
-        return root * within_columns(pairs, weight, pairs.log_forward - curve(parameters))
+    def residuals(searched: Numbers) -> Numbers:
+        return root * within_columns(pairs, weight, pairs.log_forward - curve(searched))
 
     low, high = zip(*bounds, strict=True)
     results = [
@@ -215,4 +217,32 @@ def _fit_shape(
     level = left - within_columns(pairs, weight, left)
     log_coverage = np.full(pairs.n_crawls, np.nan)
     log_coverage[pairs.end] = level
-    return DecayShape(name=name, log_coverage=log_coverage, squares=2 * float(best.cost))
+    return DecayShape(
+        name=name,
+        log_coverage=log_coverage,
+        squares=2 * float(best.cost),
+        parameters=tuple(to_parameters(best.x).tolist()),
+    )
+
+
+def _exponential(p: Numbers, lags: Numbers) -> Numbers:
+    curve: Numbers = -p[0] * lags
+    return curve
+
+
+def _weibull(p: Numbers, lags: Numbers) -> Numbers:
+    curve: Numbers = -((p[0] * lags) ** p[1])
+    return curve
+
+
+def _bi_exponential(p: Numbers, lags: Numbers) -> Numbers:
+    share, slow, fast = p
+    curve: Numbers = np.log(share * np.exp(-slow * lags) + (1 - share) * np.exp(-fast * lags))
+    return curve
+
+
+_CURVES = {
+    "exponential": _exponential,
+    "weibull": _weibull,
+    "bi-exponential": _bi_exponential,
+}

@@ -11,6 +11,7 @@ __all__ = [
     "Basis",
     "Check",
     "CrawlEstimate",
+    "DecayCurve",
     "Estimate",
     "Estimates",
     "EstimatorRow",
@@ -201,12 +202,64 @@ class PairResidual:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DecayCurve:
+    """A shape of decay, fitted to the pairs: which containment it expects at each lag.
+
+    Parameters
+    ----------
+    name
+        ``exponential``, or what competes with it.
+    coverage
+        What the shape gives at time difference zero.
+    lags_years, containment
+        Points of its curve, from zero to the longest lag of the pairs.
+    meaning
+        In words, what the shape stands for.
+    """
+
+    name: str
+    coverage: float
+    lags_years: tuple[float, ...]
+    containment: tuple[float, ...]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Union:
-    """All crawls together: share of the living URLs that the archive holds."""
+    """All crawls together: share of the living URLs that the archive holds.
+
+    Parameters
+    ----------
+    coverage
+        Share of the URLs that lived at the newest crawl which at least one crawl holds.
+    n_distinct
+        URLs that at least one crawl holds.
+    n_alive
+        How many of them still lived at the newest crawl, within its scope.
+    dead_share
+        Share of what the archive holds that did not live any more.
+    n_unseen
+        URLs that lived at the time of at least one crawl and that no crawl holds. Counted from the
+        second crawl on, since of what the first one missed and the second did not meet nothing is
+        known; after a change of scope, from the second crawl of the present one on. What lived
+        only between two crawls shows in none.
+    per_crawl
+        As `coverage`, just after each crawl.
+    caution
+        What may make these numbers too good; empty if nothing is known.
+    held_ratio
+        How likely the newest crawl was to capture a living URL that earlier crawls hold, over how
+        likely it was to capture any living one; 1 if capture is even or was taken to be.
+    """
 
     coverage: Estimate
     n_distinct: int
     n_alive: Estimate
+    dead_share: Estimate
+    n_unseen: Estimate
+    per_crawl: tuple[Estimate, ...]
+    caution: str = ""
+    held_ratio: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +294,11 @@ class Estimates:
         For each known pair.
     union
         All crawls together, or None.
+    decay_curves
+        Curves through the same pairs that the time difference could follow; the exponential first.
+    capture_frequencies
+        How many URLs just one crawl holds, just two, and so on; None without histories. Counted in
+        the sample where the histories are of one.
     warnings
         What to be careful about, in words.
     provenance
@@ -264,3 +322,5 @@ class Estimates:
     union: Union | None
     warnings: tuple[str, ...]
     provenance: Provenance
+    decay_curves: tuple[DecayCurve, ...] = ()
+    capture_frequencies: tuple[int, ...] | None = None

@@ -9,6 +9,7 @@ from crawlgauge._version import __version__
 from crawlgauge.errors import FitError
 from crawlgauge.model.cautions import list_cautions
 from crawlgauge.model.checks import Diagnosis, diagnose, run_checks
+from crawlgauge.model.decay_curves import draw_decay_curves
 from crawlgauge.model.decay_shapes import coverage_range
 from crawlgauge.model.estimates import (
     Agreement,
@@ -33,6 +34,8 @@ from crawlgauge.model.residuals import list_residuals
 from crawlgauge.model.statement import state_headline
 from crawlgauge.model.two_crawls import fit_two_crawls, lower_bound
 from crawlgauge.model.two_way import TwoWayFit
+from crawlgauge.model.union.estimating_union import estimate_union
+from crawlgauge.model.union.holdings import count_captures
 from crawlgauge.model.zero_pairs import TOO_MANY_ZEROS, expect_zeros, has_too_many_zeros
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Provenance
@@ -134,8 +137,11 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
             is_headline=fits is None or isinstance(fits.known_alive, NoKnownAlive),
         ),
         provenance=_provenance(table, persistence),
+        decay_curves=draw_decay_curves(diagnosis.pairs, fit, diagnosis.shapes, table.level),
+        capture_frequencies=count_captures(table),
     )
-    return by_pairs if fits is None else refine_estimates(by_pairs, fits)
+    estimates = by_pairs if fits is None else refine_estimates(by_pairs, fits)
+    return replace(estimates, union=estimate_union(estimates, table, diagnosis, fits))
 
 
 def _most_by_shape(diagnosis: Diagnosis, checks: tuple[Check, ...]) -> float | None:

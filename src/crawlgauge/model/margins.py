@@ -54,8 +54,11 @@ class Margins:
     coverage, population
         Of each crawl; they differ only where its size is estimated from a sample.
     sampling_alone
-        What the margin of the typical coverage would be if sampling were the only error; None
-        where it is not known.
+        What the margin of the typical coverage would be if sampling were the only error, from
+        the urn and of the URLs that were counted; None where it is not known.
+    sample_alone
+        How far the typical coverage may be from what it would be if all URLs had been counted;
+        0 if they have been, and None where it is not known.
     """
 
     typical: Margin
@@ -64,6 +67,7 @@ class Margins:
     coverage: tuple[Margin, ...]
     population: tuple[Margin, ...]
     sampling_alone: float | None
+    sample_alone: float | None
 
 
 def find_margins(pairs: PairData, fit: TwoWayFit) -> Margins:
@@ -78,13 +82,15 @@ def find_margins(pairs: PairData, fit: TwoWayFit) -> Margins:
     """
     none = [Margin()] * (_N_COMMON + 2 * pairs.n_crawls)
     if math.isnan(fit.tau_squared) or not fit.typical.any():
-        return _collect(none, None)
+        return _collect(none, None, None)
     wanted = _list_estimates(pairs, fit)
     influence = weigh_pairs(pairs, fit, wanted.parameters)
-    sampling, of_populations = _sampling_variances(pairs, fit, wanted, influence)
-    alone = _NORMAL_QUANTILE * math.sqrt(sampling[0])
+    drawing, of_sample, sample_of_populations = _sampling_variances(pairs, fit, wanted, influence)
+    sampling = drawing + of_sample
+    of_populations = drawing[_N_COMMON:] + sample_of_populations
+    alone = [_NORMAL_QUANTILE * math.sqrt(squared[0]) for squared in (sampling, of_sample)]
     if fit.n_freedom <= 0:
-        return _collect(none, alone)
+        return _collect(none, *alone)
     replicates = delete_each_crawl(pairs, fit.latest)
     spread = jackknife_variance(replicates.by_estimate)
     pooled = find_components(pairs, fit).variance(pairs, fit, influence)
@@ -98,7 +104,7 @@ def find_margins(pairs: PairData, fit: TwoWayFit) -> Margins:
             _margin(float(squared), int(n), most_freedom)
             for squared, n in zip(variance, n_replicates, strict=True)
         ],
-        alone,
+        *alone,
     )
 
 
@@ -146,26 +152,31 @@ def _list_estimates(pairs: PairData, fit: TwoWayFit) -> _Wanted:
 
 def _sampling_variances(
     pairs: PairData, fit: TwoWayFit, wanted: _Wanted, influence: Influence
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the variances of the wanted estimates, and those of each crawl's population."""
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return how much the wanted estimates vary by what the crawls draw and by what is counted.
+
+    The former varies over urns and, where overlaps come with standard errors, over these; the
+    latter over samples of the same crawls. It is given for each crawl's population as well.
+    """
     moments = urn_moments(urn_state(pairs, fit), influence)
     errors = np.zeros((pairs.n_crawls, pairs.n_crawls))
     low, high = np.minimum(pairs.start, pairs.end), np.maximum(pairs.start, pairs.end)
     errors[low, high] = pairs.relative_error**2
-    variance = moments.urn_variance() + np.sum(influence.shared**2 * errors, axis=(1, 2))
-    of_populations = variance[_N_COMMON:].copy()
-    if pairs.sample_rate < 1:
-        # A size that is known in full has no error of sampling.
-        estimated = np.abs(pairs.n_counted / pairs.sample_rate - pairs.n_urls) <= 1
-        sizes = wanted.sizes * estimated - influence.starts
-        variance += moments.sample_variance(sizes, pairs.sample_rate)
-        # The logarithm of a population is that of the size minus that of the coverage.
-        sizes[_N_COMMON:] -= np.diag(estimated)
-        of_populations += moments.sample_variance(sizes, pairs.sample_rate)[_N_COMMON:]
-    return variance, of_populations
+    drawing = moments.urn_variance() + np.sum(influence.shared**2 * errors, axis=(1, 2))
+    if pairs.sample_rate == 1:
+        return drawing, np.zeros_like(drawing), np.zeros(pairs.n_crawls)
+    # A size that is known in full has no error of sampling.
+    estimated = np.abs(pairs.n_counted / pairs.sample_rate - pairs.n_urls) <= 1
+    sizes = wanted.sizes * estimated - influence.starts
+    of_sample = moments.sample_variance(sizes, pairs.sample_rate)
+    # The logarithm of a population is that of the size minus that of the coverage.
+    sizes[_N_COMMON:] -= np.diag(estimated)
+    return drawing, of_sample, moments.sample_variance(sizes, pairs.sample_rate)[_N_COMMON:]
 
 
-def _collect(margins: list[Margin], sampling_alone: float | None) -> Margins:
+def _collect(
+    margins: list[Margin], sampling_alone: float | None, sample_alone: float | None
+) -> Margins:
     n = (len(margins) - _N_COMMON) // 2
     return Margins(
         typical=margins[0],
@@ -174,4 +185,5 @@ def _collect(margins: list[Margin], sampling_alone: float | None) -> Margins:
         coverage=tuple(margins[_N_COMMON : _N_COMMON + n]),
         population=tuple(margins[_N_COMMON + n :]),
         sampling_alone=sampling_alone,
+        sample_alone=sample_alone,
     )

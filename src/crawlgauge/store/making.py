@@ -37,6 +37,9 @@ __all__ = [
     "was_made_from",
 ]
 
+_BY_CHOICE = {"redirect", "error", "status", "no-status", "mime", "no-mime", "out-of-scope"}
+"""Reasons to leave out a capture that the user's options decide on."""
+
 _BYTES_PER_KEY = 6
 _BYTES_PER_ATTRIBUTE = 12
 """On the disk, as measured and rounded up."""
@@ -168,22 +171,24 @@ def check_not_empty(builder: SetBuilder, inputs: InputFiles, damages: list[Damag
     if damages:
         raise SourceError(f"nothing can be kept: {'; '.join(map(str, damages))}")
     where = inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
-    if builder.excluded:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in builder.excluded.most_common())
-        raise SourceError(
-            f"{where}: none of the captures counts; left out: {reasons}. What counts is chosen by "
-            "--status, --mime and --scope"
-        )
-    if not builder.rejected:
+    left_out = builder.excluded + builder.rejected
+    if not left_out:
         raise SourceError(f"{where}: no URL found; empty, or only blank lines and comments")
+    if builder.excluded:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.most_common())
+        advice = (
+            ". What counts is chosen by --status, --mime and --scope"
+            if _BY_CHOICE & builder.excluded.keys()
+            else ", which are no captures"
+        )
+        raise SourceError(f"{where}: nothing in it counts; left out: {reasons}{advice}")
     example = "".join(
         f"; {'' if item.line is None else f'line {item.line} of '}{item.file} is {item.text!r}"
         for item in builder.examples[:1]
     )
-    raise SourceError(
-        f"{where}: none of {builder.rejected.total():,} lines is a URL such as "
-        f"https://example.org/page{example}"
-    )
+    n_lines = left_out.total()
+    none = "its only line is no URL" if n_lines == 1 else f"none of {n_lines:,} lines is a URL"
+    raise SourceError(f"{where}: {none} such as https://example.org/page{example}")
 
 
 def publish_crawl(
@@ -231,9 +236,10 @@ def publish_crawl(
         provenance=Provenance.now(settings=crawl.settings, inputs=crawl.inputs),
         path=writer.folder,
     )
-    n_bytes = runs.n_most * _BYTES_PER_KEY
+    attributes = builder.attributes.finish()
+    n_bytes = runs.n_most * _BYTES_PER_KEY + len(attributes) * _BYTES_PER_ATTRIBUTE
     check_room(writer.folder, n_bytes, f"the set of crawl {writer.label!r}")
-    published = writer.publish(runs.ranges(range_bits), description)
+    published = writer.publish(runs.ranges(range_bits), description, attributes)
     warn_of_other_counting(store, published)
     return Addition(crawl_set=published, outcome=outcome, examples=tuple(builder.examples))
 

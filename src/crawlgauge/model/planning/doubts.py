@@ -1,0 +1,99 @@
+"""What to be careful about in a plan: where it leaves what the crawls have shown."""
+
+from collections.abc import Iterator
+
+from crawlgauge.model.estimates import Estimates
+from crawlgauge.model.phrases import count, span, things
+from crawlgauge.model.planning.plan import Plan
+from crawlgauge.model.planning.situation import Situation
+
+__all__ = ["list_doubts"]
+
+_BEYOND = 2.0
+"""How many times the observed range a plan may reach before it is called an extrapolation."""
+
+_UNEVEN = 0.02
+
+
+def list_doubts(plan: Plan, estimates: Estimates, situation: Situation) -> tuple[str, ...]:
+    """List the warnings of a plan, the gravest first.
+
+    Parameters
+    ----------
+    plan
+        The plan.
+    estimates
+        What it was made from.
+    situation
+        Where the series stands.
+    """
+    what = things(estimates.level)
+    return (
+        *_about_trust(estimates),
+        *_about_size(plan, situation, what),
+        *_about_time(plan, situation, what),
+        *_about_evenness(estimates, situation, what),
+    )
+
+
+def _about_trust(estimates: Estimates) -> Iterator[str]:
+    failed = [check.id for check in estimates.checks if check.status == "fail"]
+    if failed:
+        yield (
+            f"The check {failed[0]} failed: the estimates are not to be trusted, nor is a plan "
+            "made from them."
+        )
+    elif estimates.agreement.grade == "C":
+        yield "The coverage has grade C: plan with the ranges, not with the numbers."
+    if estimates.growth_per_year.value is None:
+        yield "Whether the population grows is not known; it is planned with as it is."
+
+
+def _about_size(plan: Plan, situation: Situation, what: str) -> Iterator[str]:
+    wanted = [plan.next_crawl.n_urls]
+    if plan.coverage_target is not None:
+        wanted.append(plan.coverage_target.n_urls.value or 0.0)
+    if plan.union_target is not None:
+        wanted.append(plan.union_target.n_urls_next.value or 0.0)
+        wanted.append(plan.union_target.n_urls_each.value or 0.0)
+    if max(wanted) > _BEYOND * situation.largest:
+        yield (
+            f"A crawl of {count(max(wanted))} {what} is more than twice as large as the largest so "
+            f"far ({count(situation.largest)}). Whether it would draw from the same {what} is not "
+            "known: larger crawls often reach further."
+        )
+
+
+def _about_time(plan: Plan, situation: Situation, what: str) -> Iterator[str]:
+    interval = 1 / plan.crawls_per_year
+    if interval > _BEYOND * situation.years > 0:
+        yield (
+            f"Crawls {span(interval)} apart lie more than twice as far apart as the first and the "
+            f"newest so far ({span(situation.years)}): how {what} live that long is extrapolated."
+        )
+    elif interval < situation.shortest / _BEYOND:
+        yield (
+            f"Crawls every {span(interval)} come more than twice as often as any two so far "
+            f"({span(situation.shortest)} apart): what disappears within so short a time has not "
+            "shown."
+        )
+    years = None if plan.standstill is None else plan.standstill.after_years.value
+    if years is not None and years > _BEYOND * situation.years:
+        yield (
+            f"The crawls so far span {span(situation.years)}: how many {what} live on for "
+            f"{span(years)} is extrapolated."
+        )
+
+
+def _about_evenness(estimates: Estimates, situation: Situation, what: str) -> Iterator[str]:
+    if abs(situation.held_ratio - 1) > _UNEVEN:
+        yield (
+            f"{what} that the archive holds are {situation.held_ratio:.2f} times as likely to be "
+            "captured as all that live. The plan takes this for lasting; in the long run, and for "
+            "other sizes and frequencies, it would change."
+        )
+    if estimates.headline.estimator != "known-alive":
+        yield (
+            f"The plan takes all {what} to be captured equally readily. If some are captured more "
+            "readily than others, the population is larger, and crawls find less that is new."
+        )

@@ -1,0 +1,152 @@
+"""Plans in words."""
+
+from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.phrases import count, percent, percent_range, span
+from crawlgauge.model.planning.plan import Schedule
+
+__all__ = [
+    "compare_schedules",
+    "state_next_crawl",
+    "state_standstill",
+    "state_target",
+    "state_union_target",
+]
+
+_WHOLE_COST = 100
+_PREFIX = "not identifiable: "
+_DIFFERENCE = 0.01
+"""Schedules closer than one in a hundred of union coverage are as good as each other."""
+
+
+def _say_count(estimate: Estimate) -> str:
+    """Write a number of URLs with its range."""
+    if estimate.value is None:
+        return f"a number that is not known ({_why(estimate)})"
+    if estimate.low is None or estimate.high is None:
+        return f"about {count(estimate.value)}"
+    return f"about {count(estimate.value)} ({count(estimate.low)} to {count(estimate.high)})"
+
+
+def _say_share(estimate: Estimate) -> str:
+    """Write a share with its range."""
+    if estimate.value is None:
+        return f"a share that is not known ({_why(estimate)})"
+    if estimate.low is None or estimate.high is None:
+        return f"about {percent(estimate.value)}"
+    return f"about {percent_range(estimate.value, estimate.low, estimate.high)}"
+
+
+def _say_span(estimate: Estimate) -> str:
+    """Write a time with its range."""
+    value = span(estimate.value or 0.0)
+    if estimate.low is None:
+        return f"about {value}"
+    latest = "any time later" if estimate.high is None else span(estimate.high)
+    return f"about {value} ({span(estimate.low)} to {latest})"
+
+
+def _say_cost(cost: Estimate | float | None) -> str:
+    """Write what something costs, behind a sentence; nothing if it is not known."""
+    value = cost.value if isinstance(cost, Estimate) else cost
+    if value is None:
+        return ""
+    return f", at a cost of {value:,.0f}" if value >= _WHOLE_COST else f", at a cost of {value:.3g}"
+
+
+def state_target(target: float, n_urls: Estimate, cost: Estimate | None, what: str) -> str:
+    """Say how large a crawl of a wanted coverage is."""
+    if n_urls.value is None:
+        return (
+            f"How many {what} a crawl needs for {percent(target)} cannot be said: {_why(n_urls)}."
+        )
+    return (
+        f"A crawl that is to hold {percent(target)} of the {what} that live needs "
+        f"{_say_count(n_urls)} of them{_say_cost(cost)}."
+    )
+
+
+def state_union_target(
+    target: float,
+    n_urls_next: Estimate,
+    n_urls_each: Estimate,
+    crawls_per_year: float,
+    what: str,
+) -> str:
+    """Say how large crawls are with which all together reach and keep a wanted coverage."""
+    if n_urls_next.value == 0:
+        reach = f"All crawls together hold more than {percent(target)} without a further one"
+    elif n_urls_next.value is None:
+        reach = (
+            f"A single further crawl with which all together hold {percent(target)} cannot be "
+            f"given: {_why(n_urls_next)}"
+        )
+    else:
+        reach = (
+            f"For all crawls together to hold {percent(target)} of the {what} that live, the next "
+            f"one needs {_say_count(n_urls_next)}"
+        )
+    if n_urls_each.value is None:
+        return f"{reach}. Nor can it be kept by crawls of one size: {_why(n_urls_each)}."
+    return (
+        f"{reach}; to keep it there in the long run, each of {crawls_per_year:.3g} crawls a year "
+        f"needs {_say_count(n_urls_each)}."
+    )
+
+
+def state_next_crawl(
+    n_urls: float, years: float, n_new: Estimate, after: Estimate, cost: float | None, what: str
+) -> str:
+    """Say what one more crawl adds."""
+    opening = f"A further crawl of {count(n_urls)} {what} {span(years)} after the newest"
+    if n_new.value is None:
+        return f"What a further crawl adds cannot be said: {_why(n_new)}."
+    return (
+        f"{opening} would find {_say_count(n_new)} that no crawl holds, and lift what all crawls "
+        f"together hold of the living to {_say_share(after)}{_say_cost(cost)}."
+    )
+
+
+def state_standstill(floor: float, after_years: Estimate, what: str) -> str:
+    """Say when the union falls below a floor without any further crawl."""
+    if after_years.value is None:
+        return (
+            f"When all crawls together hold less than {percent(floor)} of the living {what} if "
+            f"none is added cannot be said: {_why(after_years)}."
+        )
+    if after_years.value == 0:
+        return f"All crawls together hold less than {percent(floor)} of the living {what} already."
+    return (
+        f"If no crawl is added, all crawls together hold less than {percent(floor)} of the living "
+        f"{what} after {_say_span(after_years)}."
+    )
+
+
+def compare_schedules(schedules: tuple[Schedule, ...], budget: float, what: str) -> str:
+    """Say how often to crawl at a fixed yearly budget."""
+    known = [schedule for schedule in schedules if schedule.union_mean.value is not None]
+    if not known:
+        reason = _why(schedules[0].union_mean)
+        return f"How often to crawl at a fixed yearly budget cannot be said: {reason}."
+    best = max(known, key=lambda schedule: schedule.union_mean.value or 0.0)
+    worst = min(known, key=lambda schedule: schedule.union_mean.value or 0.0)
+    high, low = best.union_mean.value or 0.0, worst.union_mean.value or 0.0
+    opening = f"With {count(budget)} {what} a year"
+    if high - low < _DIFFERENCE:
+        return f"{opening}, it makes no difference in how many crawls they are captured."
+    return (
+        f"{opening}, {_times(best.crawls_per_year)} would hold {percent(high)} of the living on "
+        f"average over time, and {_times(worst.crawls_per_year)} {percent(low)}: crawls that draw "
+        "independently meet the same again, and the fewer they are the less of it is in vain. A "
+        "crawler that passes over what it captured lately gains from frequency instead, and only "
+        "frequent crawls see what lives for a short time or changes often."
+    )
+
+
+def _times(crawls_per_year: float) -> str:
+    if crawls_per_year == 1:
+        return "one crawl a year"
+    return f"{crawls_per_year:.3g} crawls a year"
+
+
+def _why(estimate: Estimate) -> str:
+    return (estimate.reason or "").removeprefix(_PREFIX)

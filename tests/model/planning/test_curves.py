@@ -1,0 +1,36 @@
+import pytest
+
+from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.planning.curves import planning_curves
+from crawlgauge.model.planning.making_plans import plan_crawls
+
+
+def test_coverage_rises_with_the_size_of_a_crawl_up_to_twice_the_largest(make_estimates, drawn):
+    points = planning_curves(make_estimates()).coverage_by_size
+    assert points[0].value == 0
+    assert points[-1].x == 2 * max(crawl.n_urls for crawl in drawn.crawls)
+    for point in points:
+        assert point.value == pytest.approx(min(1, point.x / 100_000))
+        assert point.low <= point.value <= point.high <= 1
+
+
+def test_the_union_by_frequency_is_that_of_the_schedules(make_estimates):
+    estimates = make_estimates()
+    curves, plan = planning_curves(estimates), plan_crawls(estimates)
+    assert (curves.budget, curves.crawls_per_year) == (plan.budget, plan.crawls_per_year)
+    assert curves.union_by_frequency[-1].x == pytest.approx(12)
+    monthly = next(s for s in plan.schedules if s.crawls_per_year == 12)
+    assert curves.union_by_frequency[-1].value == pytest.approx(monthly.union_mean.value)
+
+
+def test_without_turnover_there_is_only_the_curve_of_sizes(make_estimates):
+    unknown = Estimate.unknown("not identifiable")
+    curves = planning_curves(make_estimates(persistence=unknown))
+    assert curves.union_by_frequency == ()
+    assert len(curves.coverage_by_size) > 10
+
+
+def test_without_a_population_there_are_no_curves(make_estimates, one_date):
+    assert planning_curves(make_estimates(population=Estimate.unknown("unknown"))) is None
+    assert planning_curves(estimate_coverage(one_date)) is None

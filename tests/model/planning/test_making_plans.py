@@ -1,0 +1,205 @@
+import math
+from dataclasses import replace
+
+import pytest
+
+from crawlgauge.errors import FitError
+from crawlgauge.model.estimates import Check, Estimate
+from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.planning.making_plans import plan_crawls
+
+YEARLY = 0.64
+
+
+def test_the_size_for_a_coverage_is_that_share_of_the_population(make_estimates):
+    plan = plan_crawls(make_estimates(), target=0.8)
+    n_urls = plan.coverage_target.n_urls
+    assert (n_urls.value, n_urls.low, n_urls.high) == pytest.approx((80_000, 72_000, 88_000))
+    assert "80 % of the URLs that live needs about 80,000 (72,000 to 88,000)" in plan.statements[0]
+
+
+def test_the_next_crawl_lifts_the_union_to_the_target(make_estimates):
+    estimates = make_estimates()
+    size = plan_crawls(estimates, union_target=0.9, crawls_per_year=2).union_target.n_urls_next
+    again = plan_crawls(estimates, budget=2 * size.value, crawls_per_year=2).next_crawl
+    assert again.n_urls == size.value
+    assert again.union_after.value == pytest.approx(0.9)
+    assert again.union_before.value == pytest.approx(0.8 * YEARLY**0.5)
+    assert again.gain.value == pytest.approx(0.9 - 0.8 * YEARLY**0.5)
+    assert again.n_new.value == pytest.approx(again.gain.value * 100_000)
+
+
+def test_crawls_of_the_size_to_keep_a_union_keep_it(make_estimates):
+    plan = plan_crawls(make_estimates(), union_target=0.9, crawls_per_year=4)
+    coverage = plan.union_target.n_urls_each.value / 100_000
+    union = 0.1
+    for _ in range(200):
+        union = coverage + (1 - coverage) * YEARLY**0.25 * union
+    assert union == pytest.approx(0.9)
+
+
+def test_a_target_that_is_met_already_needs_no_crawl(make_estimates):
+    plan = plan_crawls(make_estimates(), union_target=0.3)
+    assert plan.union_target.n_urls_next.value == 0
+    assert "without a further one" in plan.union_target.statement
+
+
+def test_schedules_agree_with_crawling_on_for_a_long_time(make_estimates):
+    plan = plan_crawls(make_estimates(), budget=92_000)
+    for schedule in plan.schedules:
+        coverage, interval = schedule.coverage.value, 1 / schedule.crawls_per_year
+        assert schedule.n_urls * schedule.crawls_per_year == pytest.approx(92_000)
+        union = 0.0
+        for _ in range(500):
+            union = coverage + (1 - coverage) * YEARLY**interval * union
+        assert schedule.union_after.value == pytest.approx(union)
+        moments = [(k + 0.5) / 1000 * interval for k in range(1000)]
+        mean = sum(union * YEARLY**moment for moment in moments) / 1000
+        assert schedule.union_mean.value == pytest.approx(mean, rel=1e-5)
+
+
+def test_published_values_of_a_fixed_budget_are_met(make_estimates):
+    """At 0.92 of the population a year and a persistence of 0.73, by an independent program."""
+    estimates = make_estimates(
+        persistence=Estimate(value=0.73, low=0.7, high=0.76, basis="interval")
+    )
+    plan = plan_crawls(estimates, budget=92_000)
+    means = [(round(s.crawls_per_year), round(s.union_mean.value, 2)) for s in plan.schedules]
+    assert means == [(1, 0.84), (2, 0.79), (4, 0.77), (12, 0.75)]
+    assert "one crawl a year would hold 84 %" in plan.comparison
+
+
+def test_the_union_is_at_the_floor_when_it_is_said_to_be(make_estimates):
+    standstill = plan_crawls(make_estimates(), floor=0.5).standstill
+    years = standstill.after_years
+    assert 0.8 * YEARLY**years.value == pytest.approx(0.5)
+    assert years.low < years.value < years.high
+    assert "less than 50 %" in standstill.statement
+
+
+def test_a_floor_above_the_union_is_lost_already(make_estimates):
+    standstill = plan_crawls(make_estimates(), floor=0.9).standstill
+    assert standstill.after_years.value == 0
+    assert "already" in standstill.statement
+
+
+def test_without_turnover_no_time_is_given(make_estimates):
+    constant = Estimate(value=1.0, low=0.9, high=1.1, basis="interval")
+    standstill = plan_crawls(make_estimates(persistence=constant), floor=0.5).standstill
+    assert standstill.after_years.value is None
+    assert "not finite" in standstill.after_years.reason
+    nearly = Estimate(value=0.9, low=0.8, high=1.0, basis="interval")
+    open_ended = plan_crawls(make_estimates(persistence=nearly), floor=0.5).standstill
+    assert open_ended.after_years.high is None
+    assert "any time later" in open_ended.statement
+
+
+def test_growth_dilutes_the_archive(make_estimates):
+    growing = make_estimates(
+        growth_per_year=Estimate(value=0.25, low=0.2, high=0.3, basis="interval")
+    )
+    crawl = plan_crawls(growing, crawls_per_year=1).next_crawl
+    assert crawl.union_before.value == pytest.approx(0.8 * YEARLY / 1.25)
+
+
+def test_urls_that_are_captured_more_readily_leave_less_to_be_found(make_estimates):
+    even, uneven = (
+        plan_crawls(make_estimates(ratio=ratio), union_target=0.7) for ratio in (1.0, 1.2)
+    )
+    known = even.next_crawl.union_before.value
+    expected = even.next_crawl.n_urls * (1 - 1.2 * known)
+    assert uneven.next_crawl.n_new.value == pytest.approx(expected)
+    assert uneven.union_target.n_urls_next.value > even.union_target.n_urls_next.value
+    assert any("1.20 times as likely" in warning for warning in uneven.warnings)
+
+
+def test_a_target_out_of_reach_is_not_given_a_size(make_estimates):
+    plan = plan_crawls(make_estimates(ratio=1.4), union_target=0.99, crawls_per_year=4)
+    assert plan.union_target.n_urls_next.value is None
+    assert "no crawl is large enough" in plan.union_target.n_urls_next.reason
+    assert "cannot be given" in plan.union_target.statement
+
+
+def test_money_is_counted_by_the_million(make_estimates):
+    plan = plan_crawls(
+        make_estimates(), target=0.5, union_target=0.9, budget=2e6, cost_per_million=30
+    )
+    assert plan.cost_per_year == 60
+    assert plan.next_crawl.cost == pytest.approx(60 / plan.crawls_per_year)
+    assert plan.coverage_target.cost.value == pytest.approx(0.05 * 30)
+    each = plan.union_target.n_urls_each.value
+    assert plan.union_target.cost_per_year.value == pytest.approx(
+        each * plan.crawls_per_year / 1e6 * 30
+    )
+    assert "at a cost of 1.5" in plan.coverage_target.statement
+
+
+def test_crawls_are_planned_as_often_as_they_were_made(make_estimates, drawn):
+    plan = plan_crawls(make_estimates())
+    assert plan.crawls_per_year == pytest.approx(2, rel=0.01)
+    assert plan.budget == pytest.approx(drawn.crawls[-1].n_urls * plan.crawls_per_year)
+    assert [s.is_present for s in plan.schedules].count(True) == 1
+
+
+def test_what_lies_beyond_twice_the_observed_range_is_warned_of(make_estimates):
+    assert not any("more than twice" in text for text in plan_crawls(make_estimates()).warnings)
+    larger = plan_crawls(make_estimates(), target=0.95).warnings
+    assert any("more than twice as large as the largest so far" in text for text in larger)
+    rarer = plan_crawls(make_estimates(), crawls_per_year=0.2).warnings
+    assert any("more than twice as far apart" in text for text in rarer)
+    oftener = plan_crawls(make_estimates(), crawls_per_year=12).warnings
+    assert any("more than twice as often" in text for text in oftener)
+    later = plan_crawls(make_estimates(), floor=0.05).warnings
+    assert any("is extrapolated" in text for text in later)
+
+
+def test_estimates_that_are_not_to_be_trusted_are_no_ground_for_a_plan(make_estimates):
+    failed = Check(id="short-lag", status="fail", effect=1.0, threshold=0.1, message="Avoids.")
+    estimates = make_estimates()
+    plan = plan_crawls(replace(estimates, checks=(*estimates.checks, failed)))
+    assert plan.warnings[0].startswith("The check short-lag failed")
+
+
+def test_pairs_alone_give_the_union_of_the_model_without_a_range(make_series):
+    estimates = estimate_coverage(make_series(6))
+    plan = plan_crawls(estimates, crawls_per_year=2)
+    union, survival = 0.4, 0.73 ** (183 / 365.25)
+    for _ in range(5):
+        union = 0.4 + 0.6 * survival * union
+    before = plan.next_crawl.union_before
+    assert before.value == pytest.approx(union * 0.73**0.5, rel=1e-4)
+    assert before.low is None
+    assert "without capture histories" in before.reason
+
+
+def test_two_crawls_give_no_plan_but_its_reasons(make_series):
+    plan = plan_crawls(estimate_coverage(make_series(2)), target=0.8, union_target=0.9, floor=0.5)
+    assert plan.coverage_target.n_urls.value is None
+    assert plan.standstill.after_years.value is None
+    assert all(statement for statement in plan.statements)
+    assert all("not identifiable" not in statement for statement in plan.statements)
+    assert any("not known; it is planned with as it is" in text for text in plan.warnings)
+
+
+def test_crawls_of_one_date_do_not_say_how_often(one_date):
+    estimates = estimate_coverage(one_date)
+    with pytest.raises(FitError, match="give the crawls per year"):
+        plan_crawls(estimates)
+    plan = plan_crawls(estimates, crawls_per_year=2, target=0.5)
+    assert plan.coverage_target.n_urls.value == pytest.approx(125)
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        ({"target": 80}, "the target is 80; it is a share"),
+        ({"union_target": 1.0}, "the union target is 1.0"),
+        ({"floor": 0.0}, "the floor is 0.0"),
+        ({"budget": -5}, "the budget is -5; give a number above 0"),
+        ({"crawls_per_year": 0}, "the number of crawls a year is 0"),
+        ({"cost_per_million": math.nan}, "the cost of a million URLs is nan"),
+    ],
+)
+def test_wishes_out_of_bounds_are_refused(make_estimates, wish, message):
+    with pytest.raises(FitError, match=message):
+        plan_crawls(make_estimates(), **wish)
