@@ -42,7 +42,7 @@ def full_store(store, make_list):
 @pytest.fixture
 def only_set_file(full_store):
     """Return the file that holds the keys of one crawl of `full_store`."""
-    (path,) = (full_store / "crawls" / "2021-06").glob("*.parquet")
+    (path,) = (full_store / "crawls" / "2021-06").glob("url-*.parquet")
     return path
 
 
@@ -88,7 +88,8 @@ def see_whole():
         for item in api.list_crawls(store):
             folder = f"crawls/{item.crawl.label}"
             expected += [folder, f"{folder}/manifest.json", f"{folder}/{item.path.name}"]
-            expected += [f"{folder}/lock"]
+            (attributes,) = (store / folder).glob("attributes-*.parquet")
+            expected += [f"{folder}/{attributes.name}", f"{folder}/lock"]
         assert names == sorted(expected)
 
     return see

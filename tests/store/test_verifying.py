@@ -52,7 +52,13 @@ def test_a_flipped_bit_is_found_and_the_other_crawl_stays_usable(full_store, onl
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("*.parquet", marks=pytest.mark.slow), "manifest.json", "../../store.json"]
+    "name",
+    [
+        pytest.param("url-*.parquet", marks=pytest.mark.slow),
+        pytest.param("attributes-*.parquet", marks=pytest.mark.slow),
+        "manifest.json",
+        "../../store.json",
+    ],
 )
 def test_every_single_flipped_bit_is_found(store, make_list, name):
     """Whatever the damage makes of the file, it is told as a problem and never as a crash."""
@@ -109,14 +115,14 @@ def test_a_damaged_crawl_can_be_replaced_and_removed(
     only_set_file.write_bytes(b"")
     api.add_crawl(full_store, "2021-06", make_list(range(100)), replace=True)
     see_whole(full_store, ["2021-06", "2021-12"])
-    (path,) = (full_store / "crawls" / "2021-06").glob("*.parquet")
+    (path,) = (full_store / "crawls" / "2021-06").glob("url-*.parquet")
     path.write_bytes(b"")
     api.remove_crawl(full_store, "2021-06")
     see_whole(full_store, ["2021-12"])
 
 
 def test_a_set_put_in_place_of_another_is_found(full_store, only_set_file):
-    (other,) = (full_store / "crawls" / "2021-12").glob("*.parquet")
+    (other,) = (full_store / "crawls" / "2021-12").glob("url-*.parquet")
     shutil.copy(other, only_set_file)
     assert "was changed after it was written" in problem_of(full_store)
 

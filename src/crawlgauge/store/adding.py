@@ -141,7 +141,7 @@ def _append(
         return Addition(crawl_set=present, outcome="unchanged")
     given = settings["date"]
     kept_date = dt.date.fromisoformat(given) if isinstance(given, str) else None
-    _take_up(builder, present)
+    _take_up(builder, store, present)
     label = present.crawl.label
     crawl = read_crawl(label, fresh, choices, date=kept_date, builder=builder, progress=progress)
     whole = replace(
@@ -166,8 +166,9 @@ def _without_known(inputs: InputFiles, present: CrawlSet) -> InputFiles:
     return replace(inputs, names=tuple(names))
 
 
-def _take_up(builder: SetBuilder, present: CrawlSet) -> None:
+def _take_up(builder: SetBuilder, store: Store, present: CrawlSet) -> None:
     """Begin where a crawl in the store ends."""
+    builder.attributes.take_up(store.attributes(present))
     builder.runs.threshold = present.threshold
     for keys in SetReader(present.path).ranges(present.range_bits):
         builder.runs.add(keys)

@@ -10,6 +10,7 @@ from crawlgauge.errors import SourceError
 from crawlgauge.keys.hashing import compute_keys
 from crawlgauge.keys.rules import GIVEN, KeyRule
 from crawlgauge.sources.captures import Captures, Rejection
+from crawlgauge.store.attributes import AttributeBuilder
 from crawlgauge.store.key_runs import KeyRuns
 
 __all__ = ["SetBuilder"]
@@ -32,6 +33,8 @@ class SetBuilder:
     ----------
     runs
         The keys so far.
+    attributes
+        Host, media type and status of the smallest ones.
     n_captures
         Captures so far, repeated ones included.
     n_no_status
@@ -49,6 +52,7 @@ class SetBuilder:
     def __init__(self, rule: KeyRule, runs: KeyRuns) -> None:
         self._rule = rule
         self.runs = runs
+        self.attributes = AttributeBuilder(threshold=runs.threshold)
         self.n_captures = 0
         self.n_no_status = 0
         self.rejected: Counter[str] = Counter()
@@ -66,7 +70,9 @@ class SetBuilder:
         SourceError
             If keys are to be taken from the index, and the input has none.
         """
-        self.runs.add(self._keys_of(captures))
+        keys = self._keys_of(captures)
+        self.runs.add(keys)
+        self.attributes.add(keys, captures)
         self.n_captures += len(captures)
         self._count_times(captures)
         if captures.status is not None and captures.revisit is not None:

@@ -21,6 +21,8 @@ from pathlib import Path
 from crawlgauge.crawl import check_label
 from crawlgauge.errors import StoreBusy, StoreError
 from crawlgauge.keys.rules import RULES, KeyRule
+from crawlgauge.store.attribute_file import read_attributes
+from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.crawl_writer import CrawlWriter
 from crawlgauge.store.creation import (
@@ -92,6 +94,18 @@ class Store:
                 f"{ADD_AGAIN}"
             )
         return self.folder(label) / sets[level].file
+
+    def attributes(self, crawl_set: CrawlSet) -> Attributes:
+        """Return host, media type and status of the smallest keys of a crawl.
+
+        Raises
+        ------
+        StoreError
+            If they are damaged, or of another state of the crawl.
+        """
+        label = crawl_set.crawl.label
+        path = self.folder(label) / self.manifest(label).attributes.file
+        return read_attributes(path, set_checksum=crawl_set.checksum)
 
     def cache_folder(self) -> Path:
         """Return the folder for what can be computed again; made if it is missing."""

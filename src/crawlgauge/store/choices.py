@@ -56,7 +56,8 @@ class Choices:
 
     def request(self, group: str | None = None) -> Request:
         """Return what readers are asked for."""
-        fields: set[Field] = {"time", *self.counts.fields}
+        # The store keeps status and media type of some URLs, whether they decide what counts or not.
+        fields: set[Field] = {"time", "status", "mime", *self.counts.fields}
         if self.rule == GIVEN:
             fields.add("key")
         return Request(

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.errors import StoreError
+from crawlgauge.store.attribute_file import write_attributes
+from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.files import explain_os_error, partial_file, sync_folder, write_durably
 from crawlgauge.store.locking import LOCK_NAME
@@ -30,6 +32,7 @@ class CrawlWriter:
         self,
         ranges: Iterable[NDArray[np.uint64]],
         description: CrawlSet,
+        attributes: Attributes,
     ) -> CrawlSet:
         """Write a set and make it the crawl's, in place of what was there before.
 
@@ -47,15 +50,18 @@ class CrawlWriter:
         """
         level = description.level
         with explain_os_error("write", self.folder):
-            stored = self._write(level, lambda file: write_set(file, ranges, description))
+            stored_set = self._write(level, lambda file: write_set(file, ranges, description))
+            written = read_description(self.folder / stored_set.file)
+            stored_attributes = self._write(
+                "attributes",
+                lambda file: write_attributes(file, attributes, set_checksum=written.checksum),
+            )
             manifest = Manifest(
-                label=self.label,
-                sets={level: stored},
-                attributes=stored,
+                label=self.label, sets={level: stored_set}, attributes=stored_attributes
             )
             manifest.write(self.folder)
             self.clean()
-        return read_description(self.folder / stored.file)
+        return written
 
     def remove(self) -> None:
         """Take the crawl away."""

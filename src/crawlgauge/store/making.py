@@ -10,6 +10,7 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
 from crawlgauge.keys.hashing import KERNELS
+from crawlgauge.keys.host_kernel import code_hosts
 from crawlgauge.provenance import Input, Provenance, Setting
 from crawlgauge.sources.byte_stream import fingerprint
 from crawlgauge.sources.captures import Rejection
@@ -139,7 +140,7 @@ def read_crawl(
     CrawlError
         If the crawl has no date.
     """
-    announce_compilation(KERNELS[choices.rule])
+    announce_compilation(KERNELS[choices.rule], code_hosts)
     reader = ArchiveReader(
         inputs, choices.request(), keep_damaged=choices.on_damage == "keep", progress=progress
     )

@@ -9,6 +9,7 @@ import numpy as np
 from crawlgauge.compiled import announce_compilation
 from crawlgauge.errors import SourceError
 from crawlgauge.keys.hashing import KERNELS
+from crawlgauge.keys.host_kernel import code_hosts
 from crawlgauge.sources.captures import Captures, Rejection
 from crawlgauge.sources.inputs import InputFiles
 from crawlgauge.sources.progress import ReadingProgress
@@ -93,7 +94,7 @@ def add_split(
     StoreError
         If a crawl exists with other content, or the store cannot be written.
     """
-    announce_compilation(KERNELS[choices.rule])
+    announce_compilation(KERNELS[choices.rule], code_hosts)
     reader = ArchiveReader(
         inputs,
         choices.request(cut.group),

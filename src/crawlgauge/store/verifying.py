@@ -57,6 +57,7 @@ def _find_problem(store: Store, label: str) -> str | None:
         problem = _find_problem_of_set(store, label, level)
         if problem is not None:
             return problem
+    store.attributes(store.crawl_set(label))
     return None
 
 
