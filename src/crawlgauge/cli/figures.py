@@ -1,0 +1,57 @@
+"""The command ``figures``: every figure as files for papers."""
+
+import json
+import logging
+
+import click
+
+from crawlgauge.cli import options
+from crawlgauge.cli.estimate_inputs import EstimateInputs, estimate_from, estimate_inputs
+
+__all__ = ["figures"]
+
+_log = logging.getLogger(__name__)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  crawlgauge figures -o figures
+  crawlgauge figures overlaps.csv -o figures --format svg,png,pdf
+  crawlgauge figures -o figures --since 2016-01-01 --exclude 2018-06
+  crawlgauge figures -o figures --json"""
+)
+@estimate_inputs
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="DIR",
+    help="The folder for the figures; made if it is missing. Files of the same names are replaced.",
+)
+@click.option(
+    "--format",
+    "formats",
+    metavar="LIST",
+    default="svg",
+    show_default=True,
+    help="Some of svg, png and pdf, between commas.",
+)
+@options.as_json
+def figures(inputs: EstimateInputs, output: str, formats: str, as_json: bool) -> None:
+    """Draw every figure as files: pictures, their data as CSV, and captions.md.
+
+    From the store, or from TABLE: an overlap table as CSV, JSON or Parquet, or - for standard
+    input. Figures that the data do not allow are named in captions.md, with the reason.
+    """
+    from crawlgauge.report.charts.files import FORMATS, write_figures
+
+    wanted = [name.strip() for name in formats.lower().split(",") if name.strip()]
+    if not wanted or not set(wanted) <= FORMATS.keys():
+        raise click.UsageError(f"--format takes some of {', '.join(FORMATS)}, not {formats!r}")
+    written = write_figures(estimate_from(inputs).estimates, output, wanted)
+    if as_json:
+        click.echo(json.dumps({"written": [str(path) for path in written]}, indent=1))
+    else:
+        n_pictures = sum(path.suffix.removeprefix(".") in FORMATS for path in written)
+        _log.info("wrote %d pictures with data and captions into %s", n_pictures, output)

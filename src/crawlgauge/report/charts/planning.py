@@ -1,0 +1,179 @@
+"""What larger or more frequent crawls would hold, if all goes on as it did."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crawlgauge.model.estimates import Estimate, Estimates
+from crawlgauge.model.phrases import count, percent, things
+from crawlgauge.model.planning.curves import planning_curves
+from crawlgauge.model.planning.plan import CurvePoint, PlanningCurves
+from crawlgauge.report.charts.axes import share_axis, size_axis
+from crawlgauge.report.charts.chart import Chart, NoChart
+from crawlgauge.report.charts.drawing import Rows, base_chart, significant, to_specification
+from crawlgauge.report.charts.sentences import join, say_trust
+from crawlgauge.report.range_text import with_range
+
+if TYPE_CHECKING:
+    import altair as alt
+
+__all__ = ["draw_plan_by_frequency", "draw_plan_by_size"]
+
+_HEIGHT = 170
+# A gain of a hundredth is within what the assumptions leave open.
+_NO_MATTER = 0.01
+_CONDITION = "All this holds if the web and the way of crawling stay as they are."
+_UNKNOWN = "the population at the newest crawl, or how often crawls take place, is not known"
+
+
+def draw_plan_by_size(estimates: Estimates) -> Chart | NoChart:
+    """Draw the coverage of a crawl against its size.
+
+    Parameters
+    ----------
+    estimates
+        Of the crawls.
+    """
+    noun = things(estimates.level)
+    name, title = "plan-by-size", f"Coverage that a crawl would have by its number of {noun}"
+    curves = planning_curves(estimates)
+    if curves is None or not curves.coverage_by_size:
+        return NoChart(name=name, title=title, reason=_UNKNOWN)
+    points, newest = curves.coverage_by_size, estimates.crawls[-1]
+    columns = ("n_urls", "coverage", "low", "high")
+    x = size_axis("Size of the crawl", noun, points[-1].x)
+    now = f"A crawl of the newest one's size ({count(newest.n_urls)} {noun}, dashed)"
+    return Chart(
+        name=name,
+        title=title,
+        caption=join(
+            f"{now} holds {_at(points, newest.n_urls)}; one of twice the size would hold "
+            f"{_at(points, 2 * newest.n_urls)}.",
+            _explain_band(points),
+            _CONDITION,
+            say_trust(estimates),
+        ),
+        alternative=f"A rising curve. {now} holds {_at(points, newest.n_urls)}.",
+        columns=columns,
+        rows=_list_rows(points),
+        specification=_specify(points, columns, x, "Coverage of the crawl", newest.n_urls),
+    )
+
+
+def draw_plan_by_frequency(estimates: Estimates) -> Chart | NoChart:
+    """Draw the union coverage against the number of crawls a year, at the same yearly effort.
+
+    Parameters
+    ----------
+    estimates
+        Of the crawls.
+    """
+    import altair as alt
+
+    noun = things(estimates.level)
+    name = "plan-by-frequency"
+    title = "Share that the whole archive would hold by the number of crawls a year"
+    curves = planning_curves(estimates)
+    if curves is None:
+        return NoChart(name=name, title=title, reason=_UNKNOWN)
+    points = curves.union_by_frequency
+    if not points:
+        return NoChart(name=name, title=title, reason="turnover is not known")
+    columns = ("crawls_per_year", "union_coverage", "low", "high")
+    x = alt.X(
+        "crawls_per_year:Q",
+        title="Crawls a year (log)",
+        scale=alt.Scale(type="log", domain=[points[0].x, points[-1].x], nice=False),
+        axis=alt.Axis(values=[0.25, 0.5, 1, 2, 4, 6, 12, 26, 52, 365], format="~g", grid=False),
+    )
+    now = f"As now, with {curves.crawls_per_year:.2g} crawls a year (dashed)"
+    return Chart(
+        name=name,
+        title=title,
+        caption=join(
+            f"Share of the living {noun} that all crawls together hold, on average over time, if "
+            f"the yearly effort of {count(curves.budget)} {noun} is split into so many crawls. "
+            f"{now}: {_at(points, curves.crawls_per_year)}; {_say_best(points, curves)}.",
+            _explain_band(points),
+            _CONDITION,
+            say_trust(estimates),
+        ),
+        alternative=(
+            f"A curve over the number of crawls a year. {now}: "
+            f"{_at(points, curves.crawls_per_year)}; {_say_best(points, curves)}."
+        ),
+        columns=columns,
+        rows=_list_rows(points),
+        specification=_specify(
+            points, columns, x, f"Share of the living {noun}", curves.crawls_per_year
+        ),
+    )
+
+
+def _list_rows(points: Sequence[CurvePoint]) -> Rows:
+    return tuple(
+        tuple(significant(number) for number in (point.x, point.value, point.low, point.high))
+        for point in points
+    )
+
+
+def _specify(
+    points: Sequence[CurvePoint], columns: tuple[str, ...], x: "alt.X", title: str, now: float
+) -> Mapping[str, Any]:
+    import altair as alt
+
+    field = columns[1]
+    shown = [point.value for point in points] + [point.high for point in points if point.high]
+    y = share_axis(title, [min(1.0, max(shown))], field)
+    base = base_chart().encode(x=x)
+    band = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+    present = alt.Chart(alt.InlineData(values=[{}])).mark_rule(style="guide")
+    layers = [
+        band.mark_area(style="band", clip=True).encode(y=alt.Y("low:Q", title=""), y2="high:Q"),
+        present.encode(x=alt.datum(significant(now))),
+        base.mark_line(style="fit", clip=True).encode(
+            y=y,
+            tooltip=[
+                alt.Tooltip(f"{columns[0]}:Q", format=",.3~r"),
+                alt.Tooltip(f"{field}:Q", format=".1%"),
+                alt.Tooltip("low:Q", format=".1%"),
+                alt.Tooltip("high:Q", format=".1%"),
+            ],
+        ),
+    ]
+    return to_specification(layers, columns, _list_rows(points), height=_HEIGHT)
+
+
+def _at(points: Sequence[CurvePoint], place: float) -> str:
+    """Write what a curve has at some place between its points."""
+    places = [point.x for point in points]
+
+    def read(numbers: list[float]) -> float:
+        return float(np.interp(place, places, numbers))
+
+    lows = [point.low for point in points if point.low is not None]
+    highs = [point.high for point in points if point.high is not None]
+    has_range = len(lows) == len(highs) == len(points)
+    estimate = Estimate(
+        value=read([point.value for point in points]),
+        low=read(lows) if has_range else None,
+        high=read(highs) if has_range else None,
+        basis="interval" if has_range else "none",
+    )
+    if (estimate.value or 0) >= 1 and not (has_range and (estimate.low or 0) < 1):
+        return "all"
+    return with_range(estimate, percent)
+
+
+def _say_best(points: Sequence[CurvePoint], curves: PlanningCurves) -> str:
+    best = max(points, key=lambda point: point.value)
+    now = float(np.interp(curves.crawls_per_year, [p.x for p in points], [p.value for p in points]))
+    if best.value - now < _NO_MATTER:
+        return "another number would change little"
+    return f"with {best.x:.2g} it would be {percent(best.value)}, the most"
+
+
+def _explain_band(points: Sequence[CurvePoint]) -> str:
+    has_band = any(point.low is not None for point in points)
+    return "Band: 95 %." if has_band else "No band: the range of the population is not known."

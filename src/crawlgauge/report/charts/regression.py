@@ -1,0 +1,252 @@
+"""Figures 2a and 2b of the paper: the line through all pairs, and through those of an urn."""
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crawlgauge.crawl import Crawl
+from crawlgauge.model.estimates import Estimates
+from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.paper import PooledLine, half_life
+from crawlgauge.model.phrases import count, per_year, percent, percent_range, span, things
+from crawlgauge.overlaps.table import OverlapTable
+from crawlgauge.report.charts.axes import lag_axis, log_share_axis
+from crawlgauge.report.charts.bands import LineBands, find_bands
+from crawlgauge.report.charts.chart import Cell, Chart, NoChart
+from crawlgauge.report.charts.decay import CONTAINMENT_TITLE, DECAY_HEIGHT, pair_points
+from crawlgauge.report.charts.drawing import Rows, base_chart, significant, to_specification
+from crawlgauge.report.charts.pair_rows import (
+    PAIR_COLUMNS,
+    fitted_pairs,
+    logarithmic_pairs,
+    say_left_out,
+)
+from crawlgauge.report.charts.sentences import join, number_of, say_trust
+from crawlgauge.simulate.courses import first_value
+from crawlgauge.simulate.urn_settings import UrnSettings
+from crawlgauge.simulate.urn_table import draw_table
+
+if TYPE_CHECKING:
+    import altair as alt
+
+__all__ = ["draw_regression", "draw_simulated_regression"]
+
+_COLUMNS = ("series", *PAIR_COLUMNS, "low", "high", "low_least_squares", "high_least_squares")
+_NO_LINE = "a line needs pairs with at least two different times between them"
+_SEED = 1
+# 780 pairs show all there is to see, and are drawn within a second.
+_MAX_SIMULATED = 40
+
+
+def draw_regression(estimates: Estimates) -> Chart | NoChart:
+    """Draw the published line through the containments of all pairs, with its interval.
+
+    Parameters
+    ----------
+    estimates
+        Of the crawls.
+    """
+    title = "The published method: one line through the containments of all pairs"
+    line = _published_line(estimates)
+    if line is None:
+        return NoChart(name="regression", title=title, reason=_NO_LINE)
+    bands = find_bands(fitted_pairs(estimates), line)
+    caption = join(
+        _describe_line(estimates, line),
+        _describe_bands(bands),
+        say_left_out(estimates),
+        say_trust(estimates),
+    )
+    return _draw("regression", title, caption, estimates, bands)
+
+
+def draw_simulated_regression(estimates: Estimates) -> Chart | NoChart:
+    """Draw the same for a simulated urn that has the fitted coverage and persistence.
+
+    Parameters
+    ----------
+    estimates
+        Of the crawls.
+    """
+    name = "simulated-regression"
+    title = "The same line through a simulated urn with the fitted coverage and persistence"
+    line = _published_line(estimates)
+    if line is None:
+        return NoChart(name=name, title=title, reason=_NO_LINE)
+    if line.log_coverage > 0:
+        reason = f"no urn has the coverage of the line, {percent(line.coverage)}"
+        return NoChart(name=name, title=title, reason=reason)
+    if line.log_persistence > 0:
+        reason = f"in no urn {percent(line.persistence)} live on for a year, as on the line"
+        return NoChart(name=name, title=title, reason=reason)
+    crawls = _choose_crawls(estimates)
+    settings = _settle_urn(crawls, line)
+    simulated = _simulate(crawls, settings, estimates.level)
+    drawn = _published_line(simulated)
+    if drawn is None:
+        return NoChart(name=name, title=title, reason="crawls of such an urn share too little")
+    caption = _describe_simulation(estimates, line, simulated, drawn, settings)
+    return _draw(name, title, caption, simulated, find_bands(fitted_pairs(simulated), drawn))
+
+
+def _draw(name: str, title: str, caption: str, estimates: Estimates, bands: LineBands) -> Chart:
+    pairs = logarithmic_pairs(estimates)
+    rows = _list_rows(pairs, bands)
+    return Chart(
+        name=name,
+        title=title,
+        caption=caption,
+        alternative=(
+            f"Scatter of {number_of(len(pairs), 'pair')} of crawls with a line that goes from "
+            f"{percent(float(bands.line[0]))} at time difference zero to "
+            f"{percent(float(bands.line[-1]))} at {span(float(bands.lags_years[-1]))}."
+        ),
+        columns=_COLUMNS,
+        rows=rows,
+        specification=to_specification(
+            _layers(rows, things(estimates.level), len(pairs)),
+            _COLUMNS,
+            rows,
+            height=DECAY_HEIGHT,
+        ),
+    )
+
+
+def _list_rows(pairs: Rows, bands: LineBands) -> Rows:
+    rows: list[tuple[Cell, ...]] = [("pair", *row, None, None, None, None) for row in pairs]
+    for place, (lag, value) in enumerate(zip(bands.lags_years, bands.line, strict=True)):
+        on_line: dict[str, Cell] = {
+            "series": "line",
+            "lag_years": significant(float(lag)),
+            "containment": significant(float(value)),
+        }
+        ends = (("", bands.jackknife), ("_least_squares", bands.least_squares))
+        for suffix, band in ends:
+            if band is not None:
+                on_line[f"low{suffix}"] = significant(float(band[0][place]))
+                on_line[f"high{suffix}"] = significant(float(band[1][place]))
+        rows.append(tuple(on_line.get(column) for column in _COLUMNS))
+    return tuple(rows)
+
+
+def _layers(rows: Rows, noun: str, n_pairs: int) -> "list[alt.Chart]":
+    import altair as alt
+
+    x = lag_axis(max(float(row[_COLUMNS.index("lag_years")] or 0) for row in rows))
+    # Bands may be wider than what there is to see.
+    shown = [float(row[_COLUMNS.index("containment")] or 0) for row in rows]
+    y = log_share_axis(CONTAINMENT_TITLE, shown)
+    line = base_chart().transform_filter("datum.series === 'line'").encode(x=x)
+    low, high = alt.Y("low_least_squares:Q", title=""), alt.Y("high_least_squares:Q", title="")
+    return [
+        line.mark_area(style="band", clip=True).encode(y=alt.Y("low:Q", title=""), y2="high:Q"),
+        line.mark_line(style="edge", clip=True).encode(y=low),
+        line.mark_line(style="edge", clip=True).encode(y=high),
+        pair_points(noun, n_pairs).transform_filter("datum.series === 'pair'").encode(x=x, y=y),
+        line.mark_line(style="fit").encode(y=y),
+    ]
+
+
+def _published_line(estimates: Estimates) -> PooledLine | None:
+    paper = estimates.paper
+    if paper.coverage is None or paper.persistence is None:
+        return None
+    return PooledLine(
+        log_coverage=math.log(paper.coverage),
+        log_persistence=math.log(paper.persistence),
+        r_squared=paper.r_squared,
+    )
+
+
+def _choose_crawls(estimates: Estimates) -> list[Crawl]:
+    """Return all crawls, or as many as are simulated, at equal distances in the series."""
+    n_crawls = len(estimates.crawls)
+    places = np.linspace(0, n_crawls - 1, min(n_crawls, _MAX_SIMULATED)).round().astype(int)
+    return [estimates.crawls[place] for place in places]
+
+
+def _settle_urn(crawls: list[Crawl], line: PooledLine) -> UrnSettings:
+    """Return the paper's urn: one size and one population, at the dates of these crawls."""
+    size = round(float(np.median([crawl.n_urls for crawl in crawls])))
+    return UrnSettings(
+        dates=tuple(crawl.date for crawl in crawls),
+        population=max(size, round(size / line.coverage)),
+        size=size,
+        persistence=line.persistence,
+    )
+
+
+def _simulate(crawls: list[Crawl], settings: UrnSettings, level: str) -> Estimates:
+    table = draw_table(settings, seed=_SEED, with_histories=False)
+    # Under the labels of the crawls that they stand for, so that these can be chosen.
+    named = tuple(
+        replace(drawn, label=crawl.label) for drawn, crawl in zip(table.crawls, crawls, strict=True)
+    )
+    return estimate_coverage(OverlapTable(crawls=named, n_shared=table.n_shared, level=level))
+
+
+def _describe_line(estimates: Estimates, line: PooledLine) -> str:
+    noun, life = things(estimates.level), half_life(line.log_persistence)
+    halves = "so that nothing seems to be lost" if life is None else f"half-life {span(life)}"
+    return (
+        f"The line through {number_of(estimates.paper.n_pairs, 'pair')} of crawls (the share of "
+        f"the earlier crawl's {noun} found in the later one): {percent(line.coverage)} at time "
+        f"difference zero, read as the coverage, and {percent(line.persistence)} live on for a "
+        f"year, {halves}{_say_fit(line)}.{_say_impossible(line)}"
+    )
+
+
+def _say_impossible(line: PooledLine) -> str:
+    if line.log_coverage <= 0:
+        return ""
+    return " More than 100 % is impossible: these crawls do not behave as the line assumes."
+
+
+def _say_fit(line: PooledLine) -> str:
+    if line.r_squared is None:
+        return ""
+    # As many nines as it has: 1.00 would claim too much.
+    text = f"{line.r_squared:.2f}"
+    return f"; R² {text}" if text != "1.00" else f"; R² {line.r_squared:.4f}"
+
+
+def _describe_bands(bands: LineBands) -> str:
+    at_zero = float(bands.line[0])
+    outer, inner = bands.jackknife, bands.least_squares
+    return join(
+        "No band: too few crawls can be left out in turn."
+        if outer is None
+        else "Band: 95 %, from leaving out each crawl in turn; at zero "
+        f"{percent_range(at_zero, float(outer[0][0]), float(outer[1][0]))}.",
+        None
+        if inner is None
+        else "Dotted: the 95 % band of ordinary least squares, at zero "
+        f"{percent_range(at_zero, float(inner[0][0]), float(inner[1][0]))}, which takes pairs for "
+        "independent although they share crawls.",
+    )
+
+
+def _describe_simulation(
+    found: Estimates, line: PooledLine, simulated: Estimates, drawn: PooledLine, urn: UrnSettings
+) -> str:
+    noun, n_crawls = things(found.level), len(simulated.crawls)
+    some = f"{n_crawls} of the {len(found.crawls)} crawls" if n_crawls < len(found.crawls) else ""
+    own, data = (percent(math.expm1(_scatter(every))) for every in (simulated, found))
+    held, size = count(first_value(urn.population)), count(simulated.crawls[0].n_urls)
+    return join(
+        f"An urn of {held} {noun}, of which {percent(urn.persistence)} live on for a year; {size} "
+        f"are drawn at the dates of {some or 'the crawls'} (one simulation, seed {_SEED}).",
+        f"Its line gives {percent(drawn.coverage)} and {per_year(drawn.persistence)}; that of the "
+        f"data gave {percent(line.coverage)} and {per_year(line.persistence)}, which the urn was "
+        "made with.",
+        f"Its pairs lie {own} from the line, as chance has it; those of the data {data} "
+        "(root mean square).",
+    )
+
+
+def _scatter(estimates: Estimates) -> float:
+    """Return how far pairs lie from the line, as a standard deviation of logarithms."""
+    logs = [pair.log_r for pair in estimates.residuals if pair.log_r is not None]
+    return math.sqrt(sum(log**2 for log in logs) / len(logs))

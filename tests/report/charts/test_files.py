@@ -1,0 +1,217 @@
+"""Figures as files, in notebooks and on the command line."""
+
+import csv
+import io
+import json
+import struct
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from crawlgauge.errors import CrawlgaugeError, FitError
+from crawlgauge.report.charts.containment import draw_containment
+from crawlgauge.report.charts.decay import draw_decay
+from crawlgauge.report.charts.figures import Figures
+from crawlgauge.report.charts.files import to_pdf, to_png, to_svg, write_figures
+from crawlgauge.report.charts.starts import draw_start_intercepts
+from crawlgauge.report.charts.theme import COLUMN_WIDTH
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"onload="alert(1)',
+    "\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe",
+    "=cmd()",
+    "]]><b>&amp;",
+    "javascript:alert(1)",
+    "'+datum+'",
+    "\\u0022};alert(1)//",
+    "@SUM(1)",
+)
+
+
+@pytest.fixture(scope="module")
+def chart(pairs_only):
+    return draw_decay(pairs_only)
+
+
+def parse(svg):
+    return ET.fromstring(svg)  # noqa: S314 - drawn by this program
+
+
+def texts(svg):
+    return ["".join(element.itertext()) for element in parse(svg).iter(f"{SVG}text")]
+
+
+def test_an_svg_has_the_width_of_a_column_and_names_what_it_shows(chart):
+    root = parse(to_svg(chart))
+    assert root.get("width") == str(COLUMN_WIDTH)
+    assert root.get("role") == "img"
+    assert root.get("aria-label") == f"{chart.title}. {chart.alternative}"
+    assert chart.title.replace(" ", "") in [text.replace(" ", "") for text in texts(to_svg(chart))]
+
+
+def test_the_title_can_be_left_to_the_page(chart):
+    drawn = "".join(texts(to_svg(chart, has_title=False)))
+    assert chart.title.partition(" ")[0] not in drawn
+
+
+def test_a_picture_for_a_dark_page_has_a_dark_background(chart):
+    backgrounds = [
+        parse(to_svg(chart, dark=dark)).find(f"{SVG}rect").get("fill") for dark in (False, True)
+    ]
+    assert backgrounds == ["#ffffff", "#16181c"]
+
+
+def test_a_point_is_drawn_for_each_pair(chart):
+    root = parse(to_svg(chart))
+    (marks,) = (g for g in root.iter(f"{SVG}g") if "mark-symbol" in g.get("class", ""))
+    assert len(list(marks)) == len(chart.rows)
+
+
+def test_a_png_has_84_millimetres_at_its_resolution(chart):
+    content = to_png(chart, dots_per_inch=150)
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    width, _ = struct.unpack(">II", content[16:24])
+    per_metre, _, unit = struct.unpack(">IIB", content[content.index(b"pHYs") + 4 :][:9])
+    assert unit == 1
+    assert width / per_metre == pytest.approx(0.084, abs=0.0005)
+
+
+def test_a_pdf_has_84_millimetres(chart):
+    content = to_pdf(chart)
+    assert content.startswith(b"%PDF-")
+    assert content.rstrip().endswith(b"%%EOF")
+    box = content[content.index(b"/MediaBox") :].split(b"]")[0].split(b"[")[1].split()
+    assert float(box[2]) / 72 * 25.4 == pytest.approx(84, abs=0.5)
+
+
+def test_hostile_labels_are_inert_in_pictures(nine, relabel):
+    hostile = relabel(nine, HOSTILE)
+    for draw in (draw_containment, draw_start_intercepts):
+        svg = to_svg(draw(hostile))
+        root = parse(svg)
+        tags = {element.tag.removeprefix(SVG) for element in root.iter()}
+        assert tags.isdisjoint({"script", "b", "foreignObject", "a", "image"})
+        names = {name for element in root.iter() for name in element.attrib}
+        assert not any(name.startswith("on") for name in names)
+    drawn = texts(to_svg(draw_containment(hostile)))
+    assert "=cmd()" in drawn
+    assert '"onload="alert(1)' in drawn
+
+
+def test_no_label_becomes_code_of_the_specification(nine, relabel):
+    plain, hostile = (draw_containment(each) for each in (nine, relabel(nine, HOSTILE)))
+
+    def strip(chart):
+        text = json.dumps({**chart.specification, "datasets": None})
+        for crawl in HOSTILE:
+            text = text.replace(json.dumps(crawl), '"label"')
+        for crawl in nine.crawls:
+            text = text.replace(json.dumps(crawl.label), '"label"')
+        return text
+
+    def expressions(chart):
+        return [part for part in strip(chart).split('"') if "datum." in part]
+
+    assert expressions(plain) == expressions(hostile)
+
+
+def test_a_spreadsheet_takes_no_label_for_a_formula(nine, relabel):
+    text = draw_start_intercepts(relabel(nine, HOSTILE)).to_csv()
+    labels = [row["crawl"] for row in csv.DictReader(io.StringIO(text))]
+    assert "'=cmd()" in labels
+    assert not any(label.startswith(("=", "+", "-", "@", "\t")) for label in labels)
+
+
+def test_the_data_as_csv_are_those_of_the_json(chart):
+    rows = list(csv.DictReader(io.StringIO(chart.to_csv())))
+    drawn = json.loads(chart.to_json())["datasets"]["rows"]
+    assert len(rows) == len(drawn)
+    for row, values in zip(rows, drawn, strict=True):
+        assert row == {name: "" if v is None else str(v) for name, v in values.items()}
+
+
+def test_a_saved_specification_draws_by_itself(chart):
+    document = json.loads(chart.to_json())
+    assert document["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
+    assert " ".join(document["title"]["text"]) == chart.title
+    assert document["config"]["background"] == "#ffffff"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"),
+    [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("csv", b"a,date_a"), ("json", b"{")],
+)
+def test_a_chart_is_saved_in_the_format_that_its_name_has(chart, tmp_path, suffix, start):
+    path = tmp_path / f"figure.{suffix.upper()}"
+    chart.save(path)
+    assert path.read_bytes().startswith(start)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_other_suffixes_and_places_are_refused(chart, tmp_path):
+    with pytest.raises(CrawlgaugeError, match=r"possible are \.svg, \.png, \.pdf, \.csv, \.json"):
+        chart.save(tmp_path / "figure.gif")
+    with pytest.raises(CrawlgaugeError, match="cannot be written: No such file or directory"):
+        chart.save(tmp_path / "nowhere" / "figure.svg")
+
+
+def test_notebooks_get_a_live_chart_a_picture_and_words(chart):
+    bundle = chart._repr_mimebundle_(include=None, exclude=None)
+    assert list(bundle) == ["application/vnd.vegalite.v6+json", "image/svg+xml", "text/plain"]
+    assert bundle["application/vnd.vegalite.v6+json"]["config"]
+    assert bundle["image/svg+xml"].startswith("<svg")
+    assert chart.caption in bundle["text/plain"]
+
+
+def test_all_figures_are_written_with_data_and_captions(two, tmp_path):
+    folder = tmp_path / "new" / "figures"
+    written = write_figures(two, folder, ("svg", "png"))
+    names = sorted(path.name for path in written)
+    assert names == sorted(path.name for path in folder.iterdir())
+    assert names == [
+        "captions.md",
+        "containment.csv",
+        "containment.png",
+        "containment.svg",
+        "decay.csv",
+        "decay.png",
+        "decay.svg",
+    ]
+    captions = (folder / "captions.md").read_text(encoding="utf-8")
+    assert draw_decay(two).caption in captions
+    assert "Not drawn: a line needs pairs" in captions
+
+
+def test_an_unknown_format_is_refused_before_anything_is_written(two, tmp_path):
+    for formats in (("svg", "gif"), ()):
+        with pytest.raises(CrawlgaugeError, match="possible are svg, png, pdf"):
+            write_figures(two, tmp_path / "figures", formats)
+    assert not (tmp_path / "figures").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_named(two, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(CrawlgaugeError, match=r"the folder .*file cannot be made"):
+        write_figures(two, tmp_path / "file")
+
+
+def test_figures_are_found_by_name_and_missing_ones_say_why(two, tmp_path):
+    figures = Figures(two)
+    assert figures.decay() == draw_decay(two)
+    with pytest.raises(FitError, match="there is no figure regression: a line needs pairs"):
+        figures.regression()
+    assert len(figures.save(tmp_path)) == 5
+
+
+def test_there_is_a_method_for_every_figure(nine):
+    from crawlgauge.report.charts.all_charts import CHARTS
+
+    for draw in CHARTS:
+        assert callable(getattr(Figures(nine), draw.__name__.removeprefix("draw_")))
+
+
+def test_texts_of_other_levels_are_called_by_their_name(pairs_only):
+    assert "contents" in draw_decay(replace(pairs_only, level="content")).caption
