@@ -129,7 +129,7 @@ DAMAGED = {
         {},
     ),
     "gzip-odd/double-single-inflate-error.gz": (
-        r"at byte 10: its compressed data are wrong \(Error -3 Invalid lookback distance found\)",
+        r"at byte 218: its compressed data are wrong \(Error -3 Invalid lookback distance found\)",
         0,
         {},
     ),

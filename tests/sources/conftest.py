@@ -1,7 +1,7 @@
-"""Reading of URL lists, gathered over all batches, for the tests of the sources."""
+"""Reading of URL lists for the tests of the sources, and where these find what they share."""
 
-from collections import Counter
-from dataclasses import dataclass
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -9,46 +9,15 @@ from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.request import Request
 from crawlgauge.sources.urllist import read_url_list
 
+sys.path.insert(0, str(Path(__file__).parent))
 
-@dataclass
-class Everything:
-    """All that the batches of one list hold."""
-
-    urls: list
-    rejected: Counter
-    excluded: Counter
-    examples: list
-
-
-def gather(batches):
-    found = Everything([], Counter(), Counter(), [])
-    for batch in batches:
-        found.urls += batch.url.to_pylist()
-        found.rejected.update(batch.rejected)
-        found.excluded.update(batch.excluded)
-        found.examples += batch.examples
-    return found
-
-
-class GivenBlocks:
-    """A stream that is cut into the given blocks."""
-
-    name = "list.txt"
-
-    def __init__(self, blocks):
-        self._blocks = [block for block in blocks if block]
-
-    def beginning(self):
-        return next(iter(self._blocks), b"")
-
-    def blocks(self):
-        return iter(self._blocks)
+from gathered import GivenBlocks, gather
 
 
 @pytest.fixture(scope="session")
 def scan():
     """Read a list from its bytes, cut into the given blocks."""
-    return lambda *blocks: gather(read_url_list(GivenBlocks(blocks), Request()))
+    return lambda *blocks: gather(read_url_list(GivenBlocks(*blocks), Request()))
 
 
 @pytest.fixture

@@ -6,13 +6,16 @@ import hashlib
 import lzma
 import os
 import random
+import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import zstandard
 
+from crawlgauge.damage import Damage
 from crawlgauge.errors import DamagedInput, SourceError
-from crawlgauge.sources import byte_stream
+from crawlgauge.sources import byte_stream, expansion, member_decompressor
 from crawlgauge.sources.byte_stream import ByteStream, fingerprint
 
 LINES = b"".join(b"http://example.org/%d\n" % number for number in range(5000))
@@ -132,7 +135,7 @@ def test_what_cannot_be_opened_is_named(tmp_path, read):
         read(str(tmp_path))
 
 
-def test_a_disk_that_fails_while_reading_is_an_error(monkeypatch):
+def test_a_disk_that_fails_while_reading_is_an_error():
     class FailingFile:
         def close(self):
             pass
@@ -140,9 +143,8 @@ def test_a_disk_that_fails_while_reading_is_an_error(monkeypatch):
         def read(self, _):
             raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(byte_stream, "_open", lambda _: FailingFile())
     with pytest.raises(SourceError, match=r"cannot read list\.txt: Input/output error"):
-        read_all("list.txt")
+        read_all("list.txt", open_file=FailingFile)
 
 
 PACKERS = {
@@ -180,11 +182,15 @@ def read_kept(path):
 @pytest.mark.parametrize("kind", PACKERS)
 def test_each_compression_is_read_whole_and_member_by_member(make_file, kind):
     parts = [number_lines(k, k + 1000) for k in range(0, 5000, 1000)]
-    path = make_file(b"".join(map(PACKERS[kind], parts)))
-    with ByteStream(path) as stream:
+    packed = [PACKERS[kind](part) for part in parts]
+    with ByteStream(make_file(b"".join(packed))) as stream:
         assert b"".join(stream.blocks()) == b"".join(parts)
         sizes = [len(part) for part in parts]
-        assert list(stream.member_starts) == [sum(sizes[:k]) for k in range(5)]
+        first, *others = stream.take_members(sum(sizes)).tolist()
+        assert first == [0, 0]
+        assert [start for start, _ in others] == [sum(sizes[:k]) for k in range(1, 5)]
+        assert [place for _, place in others] == [sum(map(len, packed[:k])) for k in range(1, 5)]
+        assert not stream.take_members(sum(sizes)).size
 
 
 @pytest.mark.parametrize("kind", PACKERS)
@@ -202,7 +208,7 @@ def test_a_corrupt_member_costs_only_itself_when_keeping(make_file, kind):
     (damage,) = damages
     start, stop = (sum(map(len, packed[:k])) for k in (2, 3))
     assert start <= damage.byte <= stop
-    assert f"byte {stop:,}, where reading went on" in damage.lost
+    assert f"byte {stop:,}, where reading went on, and up to two lines" in damage.lost
 
 
 @pytest.mark.parametrize("kind", PACKERS)
@@ -213,6 +219,70 @@ def test_a_stream_cut_short_is_damage_at_its_end(make_file, kind):
         read_all(path)
     _, (damage,) = read_kept(path)
     assert damage.lost.startswith("all ")
+    assert damage.lost.endswith(", with the line that breaks off there")
+
+
+def count_same(read, data):
+    """Return how many first bytes are the same."""
+    pairs = enumerate(zip(read, data, strict=False))
+    return next((k for k, (one, other) in pairs if one != other), min(len(read), len(data)))
+
+
+@pytest.mark.parametrize("flip", [1, 16, 128])
+@pytest.mark.parametrize("kind", ["gzip", "xz"])
+def test_a_flipped_bit_in_the_middle_of_a_small_file_leaves_all_before_it(make_file, kind, flip):
+    data = number_lines(0, 8000)
+    packed = bytearray(PACKERS[kind](data))
+    place = len(packed) // 2
+    assert len(packed) < 1 << 17
+    packed[place] ^= flip
+    before = zlib.decompressobj(31) if kind == "gzip" else lzma.LZMADecompressor()
+    whole = before.decompress(bytes(packed[:place]))
+    read, (damage,) = read_kept(make_file(bytes(packed)))
+    # What a few bytes before it stand for may go with it.
+    assert count_same(read, data) > len(whole) - 100
+    assert len(whole) > len(data) / 3
+    assert damage.byte > place - 32
+
+
+def test_a_flipped_bit_costs_no_other_block_of_bzip2_that_stands_before_it(make_file):
+    data = number_lines(0, 40_000)
+    packed = bytearray(bz2.compress(data, 1))
+    packed[len(packed) * 3 // 4] ^= 1
+    read, _ = read_kept(make_file(bytes(packed)))
+    assert len(read) > len(data) // 2
+    # Nothing wrong is given out, as each block has a checksum.
+    assert data.startswith(read)
+
+
+def test_of_a_member_that_is_too_large_to_be_held_only_the_last_chunk_is_lost(
+    make_file, monkeypatch
+):
+    monkeypatch.setattr(member_decompressor, "_MAX_HELD_BYTES", 1 << 14)
+    monkeypatch.setattr(byte_stream, "_CHUNK_BYTES", 1 << 12)
+    data = number_lines(0, 8000)
+    packed = bytearray(lzma.compress(data))
+    place = len(packed) // 2
+    packed[place] ^= 1
+    whole = lzma.LZMADecompressor().decompress(bytes(packed[: place - (1 << 12)]))
+    read, _ = read_kept(make_file(bytes(packed)))
+    assert read.startswith(whole)
+
+
+def refuse(path, **options):
+    with ByteStream(path, **options) as stream:
+        raise SourceError(f"{stream.beginning()[:4]} is odd")
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_what_cannot_be_understood_for_damage_is_told_with_the_damage(make_file, keep):
+    packed = bytearray(gzip.compress(LINES))
+    packed[-8] ^= 1
+    path = make_file(bytes(packed))
+    with pytest.raises(SourceError, match=r"is odd\. That may be because .* checksum is wrong"):
+        refuse(path, keep_damaged=keep)
+    with pytest.raises(SourceError, match=r"is odd$"):
+        refuse(make_file(gzip.compress(LINES)))
 
 
 def test_a_zstd_dictionary_at_the_head_serves_all_records(make_file):
@@ -228,7 +298,7 @@ def test_a_zstd_dictionary_at_the_head_serves_all_records(make_file):
 
 @pytest.mark.parametrize("kind", PACKERS)
 def test_what_expands_beyond_sense_is_stopped_and_can_be_allowed(make_file, monkeypatch, kind):
-    monkeypatch.setattr(byte_stream, "_MIN_EXPANDED_BYTES", 1 << 20)
+    monkeypatch.setattr(expansion, "_MIN_EXPANDED_BYTES", 1 << 20)
     path = make_file(PACKERS[kind](b"\n" * N_EXPANDED))
     with pytest.raises(DamagedInput, match=r"more than 500 times .* --max-expansion"):
         read_all(path)
@@ -245,3 +315,18 @@ def test_the_beginning_is_given_again(make_file):
     with ByteStream(make_file(gzip.compress(LINES))) as stream:
         assert stream.beginning() == stream.beginning() == LINES
         assert b"".join(stream.blocks()) == LINES
+
+
+def test_so_many_damages_are_told_that_they_fit_into_memory_and_all_are_counted(make_file):
+    def damage(place):
+        return Damage(file="x", byte=place, reason="odd", lost="not known yet")
+
+    with ByteStream(make_file(LINES), keep_damaged=True) as stream:
+        for place in range(3000):
+            stream.report(damage(place))
+            stream.amend(damage(place), f"line {place}")
+    assert len(stream.damages) == 1000
+    assert stream.damages[998] == replace(damage(998), lost="line 998")
+    assert stream.damages[999].reason == "2,001 further places are damaged"
+    with pytest.raises(DamagedInput), ByteStream(make_file(LINES)) as stream:
+        stream.report(damage(1))

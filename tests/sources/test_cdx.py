@@ -2,21 +2,18 @@
 
 import contextlib
 import gzip
-import io
 import re
 from collections import Counter
 from datetime import datetime
 
 import pytest
+from gathered import read_bytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlgauge.errors import DamagedInput, SourceError
-from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.cdx import looks_like_cdx, read_cdx
-from crawlgauge.sources.request import Request
 
-ALL = frozenset({"key", "time", "status", "mime", "digest"})
 LEGEND = b" CDX N b a m s k r M S V g\n"
 ONE = b"org,a)/ 20140126200624 http://a.org/ text/html 200 AAAA - - 2258 334 a.warc.gz\n"
 TWO = b"org,b)/x 20140126200625 https://b.org/x warc/revisit - BBBB - - 99 4334 b.warc.gz\n"
@@ -24,22 +21,9 @@ SERVED = b"org,a)/ 20140126200624 http://a.org/ text/html 200 AAAA 2258\n"
 OLD = b"http://a.org/ 192.0.2.1 20040708140338 text/html 2635 A.arc 77\n"
 
 
-def read(data, *, fields=ALL, group=None, keep_damaged=False):
+def read(data, **settings):
     """Read an index and return all columns and counts of all batches."""
-    with ByteStream(
-        "x.cdx", open_file=lambda: io.BytesIO(data), keep_damaged=keep_damaged
-    ) as stream:
-        batches = list(read_cdx(stream, Request(fields=fields, group=group)))
-        damages = stream.damages
-    found = {"rejected": Counter(), "excluded": Counter(), "examples": [], "damages": damages}
-    names = ["url", *sorted(fields), *(["revisit"] if "status" in fields else [])]
-    for name in [*names, *(["group"] if group else [])]:
-        found[name] = [value for batch in batches for value in getattr(batch, name).to_pylist()]
-    for batch in batches:
-        found["rejected"].update(batch.rejected)
-        found["excluded"].update(batch.excluded)
-        found["examples"] += batch.examples
-    return found
+    return read_bytes(read_cdx, data, name="x.cdx", **settings)
 
 
 def test_all_fields_of_the_usual_eleven_are_read():
@@ -52,7 +36,7 @@ def test_all_fields_of_the_usual_eleven_are_read():
     assert found["mime"] == [b"text/html", b"warc/revisit"]
     assert found["digest"] == [b"AAAA", b"BBBB"]
     assert found["group"] == [b"a.warc.gz", b"b.warc.gz"]
-    assert not found["rejected"] + found["excluded"]
+    assert not found.rejected + found.excluded
 
 
 @pytest.mark.parametrize(
@@ -115,7 +99,7 @@ def test_the_old_layout_for_arc_files_is_recognised_without_legend():
     assert found["url"] == [b"http://a.org/"]
     assert found["group"] == [b"A.arc"]
     assert found["time"] == [datetime(2004, 7, 8, 14, 3, 38)]  # noqa: DTZ001
-    assert found["excluded"] == {"other-scheme": 1}
+    assert found.excluded == {"other-scheme": 1}
     assert looks_like_cdx(OLD)
 
 
@@ -132,7 +116,7 @@ def test_lines_without_legend_may_mix_their_usual_lengths():
     fourteen = TWO[:-1] + b" 2258 334 a.warc.gz\n"
     found = read(ONE + ONE + nine + fourteen, group="filename")
     assert found["group"] == [b"a.warc.gz", b"a.warc.gz", b"c.warc.gz", b"b.warc.gz"]
-    assert not found["rejected"]
+    assert not found.rejected
 
 
 def test_malformed_lines_are_rejected_with_reason_and_place():
@@ -147,15 +131,15 @@ def test_malformed_lines_are_rejected_with_reason_and_place():
     found = read(LEGEND + ONE + b"".join(broken) + TWO)
     assert found["url"] == [b"http://a.org/", b"https://b.org/x"]
     reasons = ["too-few-fields", "too-many-fields", "bad-time", "no-url", "no-scheme"]
-    assert found["rejected"] == {**dict.fromkeys(reasons, 1), "too-few-fields": 2}
-    assert [item.reason for item in found["examples"]] == reasons
-    assert [item.line for item in found["examples"]] == [3, 4, 5, 6, 7]
-    assert found["examples"][0].offset == len(LEGEND + ONE)
+    assert found.rejected == {**dict.fromkeys(reasons, 1), "too-few-fields": 2}
+    assert [item.reason for item in found.examples] == reasons
+    assert [item.line for item in found.examples] == [3, 4, 5, 6, 7]
+    assert found.examples[0].offset == len(LEGEND + ONE)
 
 
 def test_a_url_with_a_space_is_not_taken_for_another_layout():
     line = ONE.replace(b"http://a.org/", b"http://a.org/a b")
-    assert read(ONE + ONE + line)["rejected"] == {"bad-status": 1}
+    assert read(ONE + ONE + line).rejected == {"bad-status": 1}
 
 
 def test_a_time_that_cannot_be_read_is_null_and_bytes_of_any_encoding_are_kept():
@@ -174,7 +158,7 @@ def test_a_very_long_line_is_one_rejection_and_what_follows_is_read():
     long_line = b"org,a)/ 20140126200624 http://a.org/" + b"x" * 3_000_000 + ONE[22:]
     found = read(LEGEND + ONE + long_line + TWO)
     assert found["url"] == [b"http://a.org/", b"https://b.org/x"]
-    assert found["rejected"] == {"too-long": 1}
+    assert found.rejected == {"too-long": 1}
 
 
 @pytest.mark.parametrize("before", [LEGEND + TWO, TWO + TWO])
@@ -186,7 +170,7 @@ def test_an_index_that_ends_within_a_line_is_damaged(before):
         read(data)
     found = read(data, keep_damaged=True)
     assert set(found["url"]) == {b"https://b.org/x"}
-    assert len(found["damages"]) == 1
+    assert len(found.damages) == 1
 
 
 @pytest.mark.parametrize(
@@ -213,7 +197,7 @@ def test_an_index_of_keys_only_serves_where_keys_are_wanted(key, url):
 def test_keys_of_other_schemes_are_left_out_and_records_without_key_rejected():
     found = read(b" CDX A b\ndns:a.org 2014\n- 2014\na.org/ 2014\n")
     assert (found["url"], found["key"]) == ([b"http://a.org/"], [b"a.org/"])
-    assert (found["excluded"], found["rejected"]) == ({"other-scheme": 1}, {"no-url": 1})
+    assert (found.excluded, found.rejected) == ({"other-scheme": 1}, {"no-url": 1})
 
 
 @pytest.mark.parametrize(
@@ -262,7 +246,7 @@ def test_other_formats_are_not_claimed(data):
 
 def test_an_index_is_recognised_though_a_few_of_its_first_lines_are_broken():
     assert looks_like_cdx(b"rubbish\n" + ONE + TWO + ONE[:30])
-    assert read(b"rubbish\n" + ONE + TWO)["rejected"] == {"too-few-fields": 1}
+    assert read(b"rubbish\n" + ONE + TWO).rejected == {"too-few-fields": 1}
 
 
 PIECES = [
@@ -376,7 +360,7 @@ def test_any_lines_are_read_as_a_plain_reading_of_the_format_reads_them(pieces):
     urls, statuses, counts = expected
     found = read(data, fields=frozenset({"status"}))
     assert (found["url"], found["status"]) == (urls, statuses)
-    assert found["rejected"] + found["excluded"] == counts
+    assert found.rejected + found.excluded == counts
 
 
 @given(data=st.one_of(st.binary(max_size=300), texts.map(b"".join)))

@@ -2,22 +2,19 @@
 
 import contextlib
 import gzip
-import io
 import json
 import re
 from collections import Counter
 from datetime import datetime
 
 import pytest
+from gathered import read_bytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlgauge.errors import DamagedInput, SourceError
-from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.cdxj import looks_like_cdxj, read_cdxj
-from crawlgauge.sources.request import Request
 
-ALL = frozenset({"key", "time", "status", "mime", "digest"})
 ONE = (
     b'org,a)/ 20140126200624 {"url": "http://a.org/", "mime": "text/html", "status": "200", '
     b'"digest": "AAAA", "length": "2258", "offset": "334", "filename": "a.warc.gz"}\n'
@@ -41,21 +38,9 @@ IPWB = (
 )
 
 
-def read(data, *, fields=ALL, group=None, keep_damaged=False):
+def read(data, **settings):
     """Read an index and return all columns and counts of all batches."""
-    with ByteStream(
-        "x.cdxj", open_file=lambda: io.BytesIO(data), keep_damaged=keep_damaged
-    ) as stream:
-        batches = list(read_cdxj(stream, Request(fields=fields, group=group)))
-        damages = stream.damages
-    found = {"rejected": Counter(), "excluded": Counter(), "examples": [], "damages": damages}
-    for name in ["url", "revisit", *sorted(fields), *(["group"] if group else [])]:
-        found[name] = [value for batch in batches for value in getattr(batch, name).to_pylist()]
-    for batch in batches:
-        found["rejected"].update(batch.rejected)
-        found["excluded"].update(batch.excluded)
-        found["examples"] += batch.examples
-    return found
+    return read_bytes(read_cdxj, data, name="x.cdxj", **settings)
 
 
 def test_all_fields_of_a_line_are_read():
@@ -68,7 +53,7 @@ def test_all_fields_of_a_line_are_read():
     assert found["mime"] == [b"text/html", b"warc/revisit"]
     assert found["digest"] == [b"AAAA", b"BBBB"]
     assert found["group"] == [b"a.warc.gz", b"b.warc.gz"]
-    assert not found["rejected"] + found["excluded"]
+    assert not found.rejected + found.excluded
 
 
 def test_openwaybacks_lines_say_the_same_in_their_own_words():
@@ -76,8 +61,8 @@ def test_openwaybacks_lines_say_the_same_in_their_own_words():
     for name in ("url", "time", "status", "revisit", "mime", "digest", "group"):
         assert found[name] == expected[name], name
     assert found["key"] == [b"(org,a,)/", b"(org,b,)/x"]
-    assert found["excluded"] == {"request": 1}
-    assert not found["rejected"]
+    assert found.excluded == {"request": 1}
+    assert not found.rejected
     assert looks_like_cdxj(WAYBACK)
 
 
@@ -85,7 +70,7 @@ def test_lines_that_begin_with_a_bang_are_passed_over():
     found = read(IPWB)
     assert (found["url"], found["status"]) == ([b"http://a.org/"], [200])
     assert (found["mime"], found["digest"]) == ([b"text/html"], [b"AAAA"])
-    assert not found["rejected"]
+    assert not found.rejected
     assert looks_like_cdxj(IPWB)
 
 
@@ -145,11 +130,11 @@ def test_malformed_lines_are_rejected_with_reason_and_place():
     ]
     found = read(ONE + b"".join(broken) + TWO)
     assert found["url"] == [b"http://a.org/", b"https://b.org/x"]
-    assert found["rejected"] == {"no-url": 2, "bad-json": 1, "bad-time": 1, "too-few-fields": 3}
-    assert [(item.line, item.reason) for item in found["examples"]] == [
+    assert found.rejected == {"no-url": 2, "bad-json": 1, "bad-time": 1, "too-few-fields": 3}
+    assert [(item.line, item.reason) for item in found.examples] == [
         *((2, "no-url"), (3, "no-url"), (4, "bad-json"), (5, "bad-time"), (6, "too-few-fields")),
     ]
-    assert found["examples"][0].offset == len(ONE)
+    assert found.examples[0].offset == len(ONE)
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b"!OpenWayback-CDXJ 1.0\n"])
@@ -160,7 +145,7 @@ def test_nothing_gives_nothing(data):
 def test_a_very_long_line_is_one_rejection_and_what_follows_is_read():
     found = read(ONE + ONE.replace(b"2258", b"x" * 5_000_000) + TWO)
     assert found["url"] == [b"http://a.org/", b"https://b.org/x"]
-    assert found["rejected"] == {"too-long": 1}
+    assert found.rejected == {"too-long": 1}
 
 
 @pytest.mark.parametrize("n_bytes", [5, 30, 100, len(ONE) - 2])
@@ -169,7 +154,7 @@ def test_an_index_that_ends_within_a_line_is_damaged(n_bytes):
         read(TWO + ONE[:n_bytes])
     found = read(TWO + ONE[:n_bytes], keep_damaged=True)
     assert found["url"] == [b"https://b.org/x"]
-    assert len(found["damages"]) == 1
+    assert len(found.damages) == 1
 
 
 def test_captures_are_cut_by_any_member_or_an_error_names_those_that_exist():
@@ -278,7 +263,7 @@ def test_any_lines_are_read_as_a_plain_reading_of_the_format_reads_them(pieces):
     accepted = [record for record in records if not isinstance(record, str)]
     assert list(zip(found["url"], found["status"], found["revisit"], strict=True)) == accepted
     reasons = Counter(record for record in records if isinstance(record, str))
-    assert found["rejected"] + found["excluded"] == reasons
+    assert found.rejected + found.excluded == reasons
 
 
 @given(data=st.one_of(st.binary(max_size=300), texts.map(b"".join)))

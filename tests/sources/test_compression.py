@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlgauge.sources import gzip_member
+from crawlgauge.sources import member_decompressor
 from crawlgauge.sources.feed import BrokenStream, Feed
 from crawlgauge.sources.gzip_member import inflate_member
 
@@ -49,7 +49,7 @@ def test_any_number_of_members_cut_anywhere_gives_their_contents(members, n_padd
 
 
 def test_a_member_larger_than_one_output_comes_out_whole(monkeypatch):
-    monkeypatch.setattr(gzip_member, "_MAX_OUTPUT_BYTES", 1000)
+    monkeypatch.setattr(member_decompressor, "_MAX_OUTPUT_BYTES", 1000)
     data = random.Random(1).randbytes(9_999) + b"\0" * 200_000
     pieces = list(inflate([pack(data)]))
     assert b"".join(pieces) == data

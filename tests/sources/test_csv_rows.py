@@ -10,51 +10,16 @@ from itertools import pairwise
 import hypothesis
 import hypothesis.strategies as st
 import pytest
+from gathered import GivenBlocks, gather, read_bytes
 
 from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.sources import csv_rows
-from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.csv_rows import looks_like_csv, read_csv_rows
 from crawlgauge.sources.request import Request
 
-ALL = frozenset({"key", "time", "status", "mime", "digest"})
-
-
-class Everything:
-    """All that the batches of one file hold."""
-
-    def __init__(self, batches):
-        self.columns = {}
-        self.rejected, self.examples = Counter(), []
-        for batch in batches:
-            for name, column in batch.columns().items():
-                self.columns.setdefault(name, []).extend(column.to_pylist())
-            self.rejected.update(batch.rejected)
-            self.examples += batch.examples
-
-    @property
-    def urls(self):
-        return self.columns.get("url", [])
-
-
-class GivenBlocks:
-    """A stream that is cut into the given blocks."""
-
-    name = "rows.csv"
-
-    def __init__(self, *blocks):
-        self._blocks = blocks
-
-    def beginning(self):
-        return self._blocks[0]
-
-    def blocks(self):
-        return iter(self._blocks)
-
 
 def read(data, **wishes):
-    with ByteStream("rows.csv", open_file=lambda: io.BytesIO(data)) as stream:
-        return Everything(read_csv_rows(stream, Request(fields=ALL, **wishes)))
+    return read_bytes(read_csv_rows, data, name="rows.csv", **wishes)
 
 
 def test_columns_are_found_by_their_names():
@@ -145,7 +110,7 @@ def test_an_open_quote_in_the_header_does_not_eat_the_rows_below_it():
 def test_a_quote_that_runs_away_is_stopped_at_the_limit(monkeypatch):
     monkeypatch.setattr(csv_rows, "_MAX_ROW_BYTES", 100)
     blocks = [b'url,x\nhttp://a/,"open\n', *[b"http://b/,1\n" * 5] * 10]
-    found = Everything(read_csv_rows(GivenBlocks(*blocks), Request()))
+    found = gather(read_csv_rows(GivenBlocks(*blocks), Request()))
     assert found.urls == [b"http://b/"] * 50
     assert found.rejected == {"unclosed-quote": 1}
 
@@ -271,7 +236,7 @@ def test_what_pythons_writer_writes_is_read_cut_anywhere(rows, delimiter, quotin
     head = len(b'"x","url","y"\r\n') if quoting == csv.QUOTE_ALL else len(b"x,url,y\r\n")
     places = sorted({0, *(head + cut for cut in cuts), len(data)})
     pieces = [data[a:b] for a, b in pairwise(places) if data[a:b]]
-    found = Everything(read_csv_rows(GivenBlocks(*pieces), Request()))
+    found = gather(read_csv_rows(GivenBlocks(*pieces), Request()))
     # Python's writer quotes no spaces, and leaves them outside of what it quotes.
     assert found.urls == [("http://a/" + middle).strip(" \t\r\n").encode() for _, middle, _ in rows]
     assert not found.rejected
@@ -301,10 +266,8 @@ def test_damage_is_an_error_or_cuts_the_row_that_it_meets():
     data = members[0][: len(members[0]) // 2] + members[1]
     with pytest.raises(DamagedInput):
         read(data)
-    stream = ByteStream("rows.csv", open_file=lambda: io.BytesIO(data), keep_damaged=True)
-    with stream:
-        found = Everything(read_csv_rows(stream, Request()))
-    assert len(stream.damages) == 1
+    found = read(data, keep_damaged=True)
+    assert len(found.damages) == 1
     hosts = Counter(url.split(b"/")[2] for url in found.urls)
     assert 0 < hosts[b"0.org"] < 20_000
     assert hosts[b"1.org"] >= 19_998

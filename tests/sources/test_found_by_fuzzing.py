@@ -178,3 +178,11 @@ def test_names_in_a_wacz_that_are_no_text_can_be_printed(read):
     with pytest.raises(DamagedInput, match=r"!/indexes/\ufffd{3}\.cdx\.gz is damaged") as error:
         read(target.getvalue())
     assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_what_damage_has_made_no_text_is_told_to_be_damaged(read, keep):
+    packed = bytearray(gzip.compress(b"http://a.org/\n\0\0" * 9, mtime=0))
+    packed[-8] ^= 1
+    with pytest.raises(SourceError, match=r"is no text file.* because .* checksum is wrong"):
+        read(bytes(packed), keep_damaged=keep)

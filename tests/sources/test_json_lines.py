@@ -1,43 +1,19 @@
 """JSON Lines are read exactly, whatever their writer escapes, and nothing is lost silently."""
 
-import io
 import json
-from collections import Counter
 
 import hypothesis
 import hypothesis.strategies as st
 import pytest
+from gathered import read_bytes
 
 from crawlgauge.errors import SourceError
 from crawlgauge.sources import json_lines
-from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.json_lines import looks_like_json_lines, read_json_lines
-from crawlgauge.sources.request import Request
-
-ALL = frozenset({"key", "time", "status", "mime", "digest"})
-
-
-class Everything:
-    """All that the batches of one file hold."""
-
-    def __init__(self, batches):
-        self.columns = {}
-        self.rejected, self.excluded, self.examples = Counter(), Counter(), []
-        for batch in batches:
-            self.excluded.update(batch.excluded)
-            for name, column in batch.columns().items():
-                self.columns.setdefault(name, []).extend(column.to_pylist())
-            self.rejected.update(batch.rejected)
-            self.examples += batch.examples
-
-    @property
-    def urls(self):
-        return self.columns.get("url", [])
 
 
 def read(data, **wishes):
-    with ByteStream("rows.jsonl", open_file=lambda: io.BytesIO(data)) as stream:
-        return Everything(read_json_lines(stream, Request(fields=ALL, **wishes)))
+    return read_bytes(read_json_lines, data, name="rows.jsonl", **wishes)
 
 
 def test_the_lines_of_a_cdx_server_are_read():

@@ -1,7 +1,6 @@
 """JSON arrays, as CDX servers answer, are read row by row however they are laid out."""
 
 import gzip
-import io
 import json
 from collections import Counter
 from itertools import pairwise
@@ -10,16 +9,15 @@ import hypothesis
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from gathered import GivenBlocks, gather, read_bytes
 
 from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.sources import server_json
-from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.record_kernel import N_FIELDS, URL
 from crawlgauge.sources.request import Request
 from crawlgauge.sources.server_json import looks_like_server_json, read_server_json
 from crawlgauge.sources.server_json_kernel import BEFORE_ARRAY, BROKEN, find_cells, find_rows
 
-ALL = frozenset({"key", "time", "status", "mime", "digest"})
 HEADER = ["urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length"]
 ROWS = [
     ["org,a)/", "20080328041443", "http://www.a.org:80/", "text/html", "200", "ABC", "1704"],
@@ -27,42 +25,8 @@ ROWS = [
 ]
 
 
-class Everything:
-    """All that the batches of one file hold."""
-
-    def __init__(self, batches):
-        self.columns = {}
-        self.rejected, self.excluded, self.examples = Counter(), Counter(), []
-        for batch in batches:
-            for name, column in batch.columns().items():
-                self.columns.setdefault(name, []).extend(column.to_pylist())
-            self.rejected.update(batch.rejected)
-            self.excluded.update(batch.excluded)
-            self.examples += batch.examples
-
-    @property
-    def urls(self):
-        return self.columns.get("url", [])
-
-
-class GivenBlocks:
-    """A stream that is cut into the given blocks."""
-
-    name = "rows.json"
-
-    def __init__(self, *blocks):
-        self._blocks = blocks
-
-    def beginning(self):
-        return self._blocks[0]
-
-    def blocks(self):
-        return iter(self._blocks)
-
-
 def read(data, **wishes):
-    with ByteStream("rows.json", open_file=lambda: io.BytesIO(data)) as stream:
-        return Everything(read_server_json(stream, Request(fields=ALL, **wishes)))
+    return read_bytes(read_server_json, data, name="rows.json", **wishes)
 
 
 @pytest.mark.parametrize("indent", [None, 1, "\t"])
@@ -103,6 +67,42 @@ def test_answers_one_after_another_have_their_own_columns():
     )
     assert found.urls == [b"http://a/", b"http://b/", b"http://c/"]
     assert not found.rejected
+
+
+def test_thousands_of_answers_one_after_another_take_few_batches():
+    answers = [[HEADER, ROWS[0]], [HEADER], [HEADER, *ROWS], [HEADER, [], ["a resume key"]]] * 1000
+    data = b"\n".join(json.dumps(answer).encode() for answer in answers)
+    batches = list(read_server_json(GivenBlocks(data), Request()))
+    assert len(batches) == 1
+    found = gather(batches)
+    assert found.urls == [ROWS[0][2].encode(), *(row[2].encode() for row in ROWS)] * 1000
+    assert found.excluded == {"resume-key": 1000}
+    assert not found.rejected
+
+
+OBJECTS = [{"url": "http://c/", "status": "200"}, {"url": "http://d/"}]
+ANSWERS = [
+    [HEADER, *ROWS],
+    [HEADER[::-1], *(row[::-1] for row in ROWS)],
+    [HEADER, [], ["key"]],
+    [["original"], ["http://e/"], [], ["key"]],
+    [["original"], ["http://f/"]],
+    OBJECTS,
+    [{"uri": "http://g/"}],
+    [{"message": "none"}],
+    [],
+]
+
+
+@hypothesis.settings(max_examples=200, deadline=None)
+@hypothesis.given(answers=st.lists(st.sampled_from(ANSWERS), max_size=6))
+def test_answers_that_stand_together_say_what_each_says_alone(answers):
+    packed = [json.dumps(answer).encode() for answer in (ANSWERS[0], *answers)]
+    together, alone = read(b"".join(packed)), [read(text) for text in packed]
+    for name in ("url", "key", "status"):
+        assert together[name] == [value for found in alone for value in found[name]]
+    assert together.rejected == sum((found.rejected for found in alone), Counter())
+    assert together.excluded == sum((found.excluded for found in alone), Counter())
 
 
 def test_arrays_of_objects_are_read():
@@ -164,10 +164,9 @@ def test_what_cannot_be_understood_is_an_error_in_words():
 def test_an_array_that_ends_early_or_breaks_is_damage(data, reason):
     with pytest.raises(DamagedInput, match=reason):
         read(data)
-    stream = ByteStream("rows.json", open_file=lambda: io.BytesIO(data), keep_damaged=True)
-    with stream:
-        assert Everything(read_server_json(stream, Request())).urls == [b"http://a/"]
-    assert [reason in damage.reason for damage in stream.damages] == [True]
+    found = read(data, keep_damaged=True)
+    assert found.urls == [b"http://a/"]
+    assert [reason in damage.reason for damage in found.damages] == [True]
 
 
 def test_damage_of_the_compression_ends_the_array():
@@ -176,10 +175,10 @@ def test_damage_of_the_compression_ends_the_array():
     data = data[: len(data) // 2]
     with pytest.raises(DamagedInput, match="ends before its compressed stream"):
         read(data)
-    stream = ByteStream("rows.json", open_file=lambda: io.BytesIO(data), keep_damaged=True)
-    with stream:
-        assert 0 < len(Everything(read_server_json(stream, Request())).urls) < 50_000
-    assert len(stream.damages) == 1
+    found = read(data, keep_damaged=True)
+    assert 0 < len(found.urls) < 50_000
+    (damage,) = found.damages
+    assert damage.lost.endswith("bytes of content, with the row that breaks off there")
 
 
 def test_a_bracket_that_nobody_closes_does_not_fill_memory(monkeypatch):
@@ -229,7 +228,7 @@ def test_any_rows_are_read_as_pythons_own_reader_reads_them(rows, indent, ascii_
     places = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
     pieces = [data[a:b] for a, b in pairwise(places)]
     hypothesis.assume(looks_like_server_json(pieces[0]))
-    found = Everything(read_server_json(GivenBlocks(*pieces), Request()))
+    found = gather(read_server_json(GivenBlocks(*pieces), Request()))
     arrays = [row for row in rows[1:] if isinstance(row, list)]
     assert found.urls == [b"http://a/" for row in arrays if row]
     assert found.rejected["no-row"] == len(rows) - 1 - len(arrays)

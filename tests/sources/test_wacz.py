@@ -12,7 +12,7 @@ import zipfile
 import pytest
 
 from crawlgauge.errors import DamagedInput, SourceError
-from crawlgauge.sources import zip_member
+from crawlgauge.sources import expansion
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.wacz import looks_like_wacz, open_wacz
 
@@ -171,6 +171,19 @@ def test_wrong_compressed_data_are_damage_and_other_files_are_kept(read):
     assert len(damages) == 1
 
 
+def test_of_compressed_data_that_break_all_is_given_out_that_stands_before(read):
+    rng = random.Random(3)
+    index = b"".join(b"org,a)/%x\n" % rng.getrandbits(64) for _ in range(4000))
+    data = bytearray(pack({"indexes/index.cdx": index}, method=DEFLATED))
+    place = len(data) // 2
+    data[place : place + 9] = b"\xff" * 9
+    found, damages = read(bytes(data), keep=True)
+    (content,) = found.values()
+    assert len(content) > len(index) // 3
+    assert content.startswith(index[: len(index) // 3])
+    assert damages
+
+
 def test_a_file_of_which_nothing_can_be_read_is_damage(read):
     files = {"archive/a.warc": noise(500), "archive/b.warc": WARC}
     data = bytearray(pack(files, package=False, method=DEFLATED))
@@ -234,7 +247,7 @@ def test_a_datapackage_that_is_none_is_damage(read, text):
 
 
 def test_a_bomb_is_damage(read, monkeypatch):
-    monkeypatch.setattr(zip_member, "_MIN_EXPANDED_BYTES", 1 << 16)
+    monkeypatch.setattr(expansion, "_MIN_EXPANDED_BYTES", 1 << 16)
     data = pack({"archive/a.warc": b"\n" * 5_000_000}, method=DEFLATED)
     with pytest.raises(DamagedInput, match=r"more than 500 times its size.*--max-expansion"):
         read(data)

@@ -46,13 +46,13 @@ def test_damage_stops_the_reading_and_is_told_with_its_byte():
     assert caught.value.damage.file == "x.warc"
 
 
-def test_in_a_compressed_file_the_byte_is_that_of_its_content():
+def test_in_a_compressed_file_the_byte_is_that_of_the_member():
     data = gzip.compress(response(1)) + gzip.compress(b"junk") + gzip.compress(response(2))
     with pytest.raises(
-        DamagedInput, match=rf"byte {len(response(1))} of its decompressed"
+        DamagedInput, match=rf"begins there, at byte {len(response(1))} of the decompressed"
     ) as caught:
         read(data)
-    assert caught.value.damage.byte is None
+    assert caught.value.damage.byte == len(gzip.compress(response(1)))
     found, (damage,) = read(data, keep_damaged=True)
     assert found == [1, 2]
     assert f"between byte {len(response(1))} of the content and byte" in damage.lost
@@ -104,7 +104,8 @@ def test_a_length_that_is_too_large_is_noticed_at_the_next_member_far_away(monke
     parts = [response(1), long, response(3), response(4)]
     found, (damage,) = read(b"".join(map(gzip.compress, parts)), keep_damaged=True)
     assert found == [1, 2, 3, 4]
-    assert f"byte {len(parts[0]) + len(long):,} of its decompressed content" in damage.reason
+    assert f"byte {len(parts[0]) + len(long):,} of the decompressed content" in damage.reason
+    assert damage.byte == sum(len(gzip.compress(part)) for part in parts[:2])
 
 
 def test_a_header_that_its_member_cuts_loses_only_that_record():

@@ -13,27 +13,45 @@ _WIDTH = 88
 _TABLE_WIDTH = 100
 
 _REASONS = {
+    "bad-json": "with broken JSON",
+    "bad-quotes": "with misplaced quotation marks",
+    "bad-status": "with a status that is none",
+    "bad-time": "with a time that is none",
+    "continuation": "continuing another record",
+    "conversion": "holding a conversion",
     "error": "with an error status (4xx, 5xx)",
+    "filedesc": "describing an ARC file",
+    "metadata": "holding metadata",
     "mime": "of other media types",
     "no-host": "without a host",
     "no-match": "without a match of --split-by",
     "no-mime": "without a media type",
+    "no-object": "that are no JSON objects",
+    "no-row": "that are no JSON arrays",
     "no-scheme": "without a scheme",
     "no-status": "without a status",
     "no-time": "without a capture time",
+    "no-type": "without a record type",
     "no-url": "without a URL",
     "not-fetched": "not fetched",
     "other-scheme": "with a scheme such as dns: or mailto:",
     "out-of-scope": "out of scope",
     "redirect": "redirects (3xx)",
     "request": "requests",
+    "resume-key": "holding a server's resume key",
     "robots.txt": "of robots.txt",
+    "server-message": "holding a server's message",
     "status": "with another status",
     "too-few-cells": "with too few cells",
     "too-few-fields": "with too few fields",
     "too-long": "too long",
+    "too-many-fields": "with too many fields",
+    "unclosed-quote": "with a quotation mark that is not closed",
+    "unknown-type": "of an unknown record type",
+    "warcinfo": "describing a WARC file",
 }
-"""What reasons are in words; others are shown as they are."""
+"""What reasons are in words. A store that a later version has written may hold others, which are
+shown as they are."""
 
 _COLUMNS = (
     Column(header="crawl"),

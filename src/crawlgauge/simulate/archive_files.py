@@ -138,14 +138,14 @@ def _write_crawls(
     def write(number: int) -> None:
         _write_file(paths[number], writing.render(archive, number), compress=writing.compress)
 
-    with ThreadPoolExecutor(max_workers=workers or os.cpu_count()) as pool:
-        try:
-            for n_done, _ in enumerate(pool.map(write, range(n_crawls)), start=1):
-                if progress is not None:
-                    progress(n_done, n_crawls)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    pool = ThreadPoolExecutor(max_workers=workers or os.cpu_count())
+    try:
+        for n_done, _ in enumerate(pool.map(write, range(n_crawls)), start=1):
+            if progress is not None:
+                progress(n_done, n_crawls)
+    finally:
+        # After an error, no more files are begun.
+        pool.shutdown(cancel_futures=True)
     return paths
 
 

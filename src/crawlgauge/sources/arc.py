@@ -10,13 +10,11 @@ from crawlgauge.sources.arc_kernel import FILEDESC, walk_arc
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
 from crawlgauge.sources.record_stream import (
-    RecordBatch,
     RecordFormat,
     name_of_file,
     read_records,
+    refuse_other_format,
 )
-from crawlgauge.sources.record_window import RecordWindow
-from crawlgauge.sources.records import readable
 from crawlgauge.sources.request import Request
 
 __all__ = ["looks_like_arc", "read_arc"]
@@ -28,6 +26,7 @@ _RECORD = re.compile(
     re.IGNORECASE,
 )
 _RECORD_BYTES = 4200
+_EXCLUDED = {FILEDESC: "filedesc"}
 _DEFINITION = re.compile(rb"^(URL(?: [A-Za-z-]+)+) *\r?\n", re.MULTILINE | re.IGNORECASE)
 _DEFINITION_BYTES = 1 << 12
 _VERSION_1 = "URL IP-address Archive-date Content-type Archive-length"
@@ -69,12 +68,7 @@ def read_arc(stream: ByteStream, request: Request) -> Iterator[Captures]:
     """
     beginning = stream.beginning()
     if not (looks_like_arc(beginning) or _RECORD.search(beginning)):
-        raise SourceError(
-            f"{stream.name} is no ARC file: it begins with {readable(beginning[:40])!r}; leave out "
-            "--format, so that its format is told by its content"
-            if beginning
-            else f"{stream.name} is no ARC file: it is empty"
-        )
+        refuse_other_format("ARC", beginning, stream.name)
     yield from read_records(stream, request, _format_of(stream, request, beginning))
 
 
@@ -93,32 +87,15 @@ def _format_of(stream: ByteStream, request: Request, beginning: bytes) -> Record
                 f"the records of {stream.name} have no field {request.group!r}; group by filename, "
                 f"the name of the file itself, or by one of theirs: {', '.join(fields)}"
             )
-    column_numbers = np.array(columns, dtype=np.int64)
-
-    def walk(window: RecordWindow, batch: RecordBatch) -> int:
-        return walk_arc(
-            window.block,
-            window.place,
-            window.is_last,
-            window.members,
-            column_numbers,
-            constant,
-            batch.spans,
-            batch.verdicts,
-            batch.bounds,
-            batch.places,
-            batch.out,
-            batch.state,
-        )
-
     return RecordFormat(
         title="ARC",
-        walk=walk,
+        walk=walk_arc,
+        arguments=(np.array(columns, dtype=np.int64), constant),
         start=_RECORD,
         start_bytes=_RECORD_BYTES,
         constants=file_name,
         rejected={},
-        excluded={FILEDESC: "filedesc"},
+        excluded=_EXCLUDED,
     )
 
 

@@ -7,11 +7,11 @@ from crawlgauge.compiled import compiled
 from crawlgauge.sources import line_kernel, record_kernel
 from crawlgauge.sources.header_kernel import (
     copy_field_value,
-    find_http_status,
     find_name,
     name_table,
     read_number,
 )
+from crawlgauge.sources.http_kernel import find_http_status
 from crawlgauge.sources.records import FIRST_OWN_VERDICT
 from crawlgauge.sources.walk_kernel import (
     AT,

@@ -1,20 +1,27 @@
 """One input as blocks of plain bytes: decompressed, measured, check-summed, damage noticed."""
 
-import hashlib
-import sys
 from array import array
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from crawlgauge.damage import Damage
 from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.provenance import Input
 from crawlgauge.sources.compression import Compression, find_compression
+from crawlgauge.sources.damage_log import DamageLog
+from crawlgauge.sources.expansion import Bomb, check_expansion
 from crawlgauge.sources.feed import BrokenStream, Feed
 from crawlgauge.sources.inputs import STDIN
+from crawlgauge.sources.measured_file import MeasuredFile
+from crawlgauge.sources.member_decompressor import WrongData
 from crawlgauge.sources.request import DEFAULT_MAX_EXPANSION
 
 __all__ = ["BLOCK_BYTES", "ByteStream", "fingerprint"]
@@ -24,9 +31,8 @@ BLOCK_BYTES = 1 << 20
 
 _CHUNK_BYTES = 1 << 17
 _MAGIC_BYTES = 16
-_MAX_DAMAGES = 1000
-_MIN_EXPANDED_BYTES = 1 << 28
-"""Below this an expansion harms nobody, however large the ratio."""
+_MAX_PROBED_BLOCKS = 64
+"""An input that cannot be understood is read on so far, to tell whether it is damaged."""
 
 
 class ByteStream:
@@ -51,11 +57,6 @@ class ByteStream:
         See above.
     path
         The file, where it is one and can be read in any order.
-    member_starts
-        Places in the decompressed bytes where a member of the compressed stream begins, of all
-        blocks so far; a reader may clear it.
-    damages
-        The damage that was got over.
     """
 
     def __init__(
@@ -69,13 +70,13 @@ class ByteStream:
     ) -> None:
         self.name = name
         self.path = Path(name) if open_file is None and name != STDIN else None
-        self.member_starts = array("q")
-        self._open_file = open_file or (lambda: _open(name))
+        self._members = array("q")
+        self._open_file = open_file
         self._on_bytes = on_bytes
         self._max_expansion = max_expansion
         self._keep_damaged = keep_damaged
-        self.damages: list[Damage] = []
-        self._file: _MeasuredFile | None = None
+        self._damage_log = DamageLog()
+        self._file: MeasuredFile | None = None
         self._feed = Feed(())
         self._compression: Compression | None = None
         self._decompress: Callable[[Feed], Iterator[bytes]] | None = None
@@ -83,19 +84,14 @@ class ByteStream:
         self._first: bytes | None = None
         self._n_out = 0
         self._is_bomb = False
-        self._n_more_damages = 0
 
     def __enter__(self) -> Self:
-        try:
-            self._file = _MeasuredFile(self._open_file(), self._on_bytes)
-        except OSError as error:
-            raise self._unreadable(error) from error
-        self._feed = Feed(self._file.chunks())
-        try:
+        self._file = MeasuredFile(self.name, self._open_file, self._on_bytes)
+        self._feed = Feed(self._file.chunks(_CHUNK_BYTES))
+        with ExitStack() as stack:
+            stack.callback(self._file.close)
             first = self._feed.take_some()
-        except OSError as error:
-            self._file.close()
-            raise self._unreadable(error) from error
+            stack.pop_all()
         self._feed.put_back(first)
         self._compression = find_compression(first[:_MAGIC_BYTES])
         if self._compression is not None:
@@ -109,7 +105,12 @@ class ByteStream:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._file is not None:
+        if self._file is None:
+            return
+        try:
+            if isinstance(error, SourceError) and not isinstance(error, DamagedInput):
+                self._blame_damage(error)
+        finally:
             self._file.close()
 
     def beginning(self) -> bytes:
@@ -143,9 +144,7 @@ class ByteStream:
             for block in self._gathered:  # noqa: UP028
                 yield block
         except BrokenStream as error:
-            raise DamagedInput(self.damage(str(error))) from error
-        except OSError as error:
-            raise self._unreadable(error) from error
+            raise DamagedInput(self._describe(error)) from error
 
     @property
     def place(self) -> int:
@@ -157,16 +156,29 @@ class ByteStream:
         """How many bytes it was decompressed to so far."""
         return self._n_out
 
-    def damage(self, reason: str) -> Damage:
-        """Describe damage at the place that was reached, the rest of the file being lost."""
-        return Damage(
-            file=self.name,
-            byte=self.place,
-            reason=reason,
-            lost=f"all after the first {self._n_out:,} bytes of content"
-            if self._n_out
-            else "all of it",
-        )
+    def take_members(self, before: int) -> NDArray[np.int64]:
+        """Return where members of the compressed stream begin, and forget them.
+
+        Parameters
+        ----------
+        before
+            Those that begin here in the decompressed bytes, or behind, stay.
+
+        Returns
+        -------
+        array
+            For each member of the blocks so far, its place in the decompressed bytes and in the
+            file.
+        """
+        members = np.array(self._members, dtype=np.int64).reshape(-1, 2)
+        n_taken = int(np.searchsorted(members[:, 0], before))
+        del self._members[: 2 * n_taken]
+        return members[:n_taken]
+
+    @property
+    def damages(self) -> list[Damage]:
+        """The damage that was got over."""
+        return self._damage_log.damages
 
     def report(self, damage: Damage) -> None:
         """Note damage that a reader can get over.
@@ -178,12 +190,24 @@ class ByteStream:
         """
         if not self._keep_damaged:
             raise DamagedInput(damage)
-        self._note(damage)
+        self._damage_log.note(damage)
 
-    def recover(self, error: DamagedInput) -> bool:
+    def amend(self, damage: Damage, lost: str) -> None:
+        """Say what was lost by damage that has been reported, once that is known."""
+        self._damage_log.amend(damage, lost)
+
+    def recover(self, error: DamagedInput, unit: str = "line") -> bool:
         """Get over damage that `blocks` has met, and tell whether it can go on.
 
         If so, `blocks` goes on at the next member of the compressed stream.
+
+        Parameters
+        ----------
+        error
+            What `blocks` has raised.
+        unit
+            What the input consists of, in one word. Of these, one breaks off where the damage is,
+            and another may have begun before the place where reading goes on.
 
         Raises
         ------
@@ -192,12 +216,17 @@ class ByteStream:
         """
         if not self._keep_damaged:
             raise error
-        place = error.damage.byte or 0
+        damage = error.damage
         if not self._find_member():
-            self._note(error.damage)
+            lost = f"{damage.lost}, with the {unit} that breaks off there"
+            self.report(replace(damage, lost=lost))
             return False
-        lost = f"what stood between there and byte {self.place:,}, where reading went on"
-        self._note(replace(error.damage, byte=min(place, self.place), lost=lost))
+        lost = (
+            f"what stood between there and byte {self.place:,}, where reading went on, and up to "
+            f"two {unit}s: the one that breaks off and the one that was met first"
+        )
+        # A break may be noticed late, when the next member has begun.
+        self.report(replace(damage, byte=min(damage.byte or 0, self.place), lost=lost))
         self._gathered = _gather(self._pieces())
         return True
 
@@ -211,25 +240,9 @@ class ByteStream:
         """
         if self._file is None:
             raise ValueError("the stream is not open")
-        try:
-            for _ in self._file.chunks():
-                pass
-        except OSError as error:
-            raise self._unreadable(error) from error
-        return self._file.as_input(self.name, through)
-
-    def _note(self, damage: Damage) -> None:
-        if len(self.damages) < _MAX_DAMAGES:
-            self.damages.append(damage)
-        else:
-            # Hostile bytes can be damaged at every turn; the first places tell enough.
-            self._n_more_damages += 1
-            self.damages[-1] = Damage(
-                file=self.name,
-                byte=None,
-                reason=f"{self._n_more_damages + 1:,} further places are damaged",
-                lost="what stood there",
-            )
+        for _ in self._file.chunks(_CHUNK_BYTES):
+            pass
+        return self._file.as_input(through)
 
     def _pieces(self) -> Iterator[bytes]:
         if self._decompress is None:
@@ -238,11 +251,11 @@ class ByteStream:
                 yield data
             return
         while self._feed.skip_zeros():
-            self.member_starts.append(self._n_out)
+            self._members.extend((self._n_out, self._feed.place))
             for piece in self._decompress(self._feed):
                 self._n_out += len(piece)
                 yield piece
-                self._check_expansion()
+                check_expansion(self._feed.place, self._n_out, self._max_expansion)
 
     def _find_member(self) -> bool:
         """Go on to the next member of the compressed stream, and tell whether there is one."""
@@ -254,68 +267,44 @@ class ByteStream:
         except BrokenStream:
             # The input is a member of a ZIP file that is broken itself.
             return False
-        except OSError as error:
-            raise self._unreadable(error) from error
 
-    def _check_expansion(self) -> None:
-        n_in = max(self._feed.place, 1)
-        if self._n_out < _MIN_EXPANDED_BYTES or self._n_out <= self._max_expansion * n_in:
-            return
-        self._is_bomb = True
-        raise BrokenStream(
-            f"it has expanded to more than {self._max_expansion:,.0f} times its size, as no "
-            "archive file does; if it is one, allow more with --max-expansion"
+    def _describe(self, error: BrokenStream) -> Damage:
+        """Describe a break, as if the rest of the file were lost."""
+        self._is_bomb = isinstance(error, Bomb)
+        return Damage(
+            file=self.name,
+            byte=error.place if isinstance(error, WrongData) else self.place,
+            reason=str(error),
+            lost=f"all after the first {self._n_out:,} bytes of content"
+            if self._n_out
+            else "all of it",
         )
 
-    def _unreadable(self, error: OSError) -> SourceError:
-        return SourceError(f"cannot read {self.name}: {error.strerror or error}")
+    def _blame_damage(self, error: SourceError) -> None:
+        """Say of an input that cannot be understood that it is damaged, if it is.
+
+        Raises
+        ------
+        SourceError
+            If it is.
+        """
+        damage = next(iter(self.damages), None)
+        if damage is None and (self._decompress is not None or self.path is None):
+            try:
+                for _ in islice(self._gathered, _MAX_PROBED_BLOCKS):
+                    pass
+            except BrokenStream as broken:
+                damage = self._describe(broken)
+        if damage is not None:
+            raise SourceError(f"{error}. That may be because {damage}") from error
 
 
 def fingerprint(name: str, on_bytes: Callable[[int], None] | None = None) -> Input:
     """Return name, size and checksum of a file without interpreting it."""
-    try:
-        file = _MeasuredFile(_open(name), on_bytes)
-        try:
-            for _ in file.chunks():
-                pass
-        finally:
-            file.close()
-    except OSError as error:
-        raise SourceError(f"cannot read {name}: {error.strerror or error}") from error
-    return file.as_input(name)
-
-
-class _MeasuredFile:
-    """A file that counts and check-sums the bytes that are read from it."""
-
-    def __init__(self, file: BinaryIO, on_bytes: Callable[[int], None] | None) -> None:
-        self._file = file
-        self._on_bytes = on_bytes
-        self._sha256 = hashlib.sha256()
-        self._n_bytes = 0
-
-    def chunks(self) -> Iterator[bytes]:
-        while chunk := self._file.read(_CHUNK_BYTES):
-            self._sha256.update(chunk)
-            self._n_bytes += len(chunk)
-            if self._on_bytes is not None:
-                self._on_bytes(len(chunk))
-            yield chunk
-
-    def close(self) -> None:
-        self._file.close()
-
-    def as_input(self, name: str, through: str | None = None) -> Input:
-        checksum = f"sha256:{self._sha256.hexdigest()}"
-        return Input(name=name, checksum=checksum, n_bytes=self._n_bytes, through=through)
-
-
-def _open(name: str) -> BinaryIO:
-    if name == STDIN:
-        if sys.stdin is None:
-            raise SourceError("standard input is closed; there is nothing to read from -")
-        return open(sys.stdin.fileno(), "rb", closefd=False)
-    return Path(name).open("rb")
+    with closing(MeasuredFile(name, None, on_bytes)) as file:
+        for _ in file.chunks(_CHUNK_BYTES):
+            pass
+        return file.as_input()
 
 
 def _gather(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -5,12 +5,12 @@ import lzma
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from crawlgauge.sources.feed import BrokenStream, Feed
 from crawlgauge.sources.gzip_member import inflate_member
+from crawlgauge.sources.member_decompressor import decompress_member
 
-__all__ = ["COMPRESSIONS", "Compression", "find_compression"]
+__all__ = ["Compression", "find_compression"]
 
 _MAX_OUTPUT_BYTES = 1 << 22
 _ZSTD_INPUT_BYTES = 1 << 11
@@ -28,8 +28,6 @@ class Compression:
 
     Parameters
     ----------
-    name
-        As users know it.
     magic
         What a file begins with.
     start
@@ -40,7 +38,6 @@ class Compression:
         Returns a function that decompresses the member at hand; called once for a whole stream.
     """
 
-    name: str
     magic: re.Pattern[bytes]
     start: re.Pattern[bytes]
     start_bytes: int
@@ -55,34 +52,15 @@ def find_compression(beginning: bytes) -> Compression | None:
     beginning
         Its first bytes.
     """
-    return next((kind for kind in COMPRESSIONS if kind.magic.match(beginning)), None)
+    return next((kind for kind in _COMPRESSIONS if kind.magic.match(beginning)), None)
 
 
-def _open_bzip2() -> Callable[[Feed], Iterator[bytes]]:
-    return lambda feed: _decompress(feed, bz2.BZ2Decompressor(), OSError)
+def _decompress_bzip2(feed: Feed) -> Iterator[bytes]:
+    return decompress_member(feed, bz2.BZ2Decompressor, (OSError, EOFError))
 
 
-def _open_xz() -> Callable[[Feed], Iterator[bytes]]:
-    return lambda feed: _decompress(feed, lzma.LZMADecompressor(), lzma.LZMAError)
-
-
-def _decompress(feed: Feed, member: Any, error_type: type[Exception]) -> Iterator[bytes]:  # noqa: ANN401
-    """Yield what a decompressor of the standard library makes of the member at hand."""
-    given = b""
-    while not member.eof:
-        data = b""
-        if member.needs_input:
-            data = given = feed.take_some()
-            if not data:
-                raise BrokenStream("the file ends before its compressed stream does")
-        try:
-            output = member.decompress(data, _MAX_OUTPUT_BYTES)
-        except (error_type, EOFError) as error:
-            feed.put_back(given)
-            raise BrokenStream(f"its compressed data are wrong ({error})") from error
-        if output:
-            yield output
-    feed.put_back(member.unused_data)
+def _decompress_xz(feed: Feed) -> Iterator[bytes]:
+    return decompress_member(feed, lzma.LZMADecompressor, (lzma.LZMAError, EOFError))
 
 
 def _open_zstd() -> Callable[[Feed], Iterator[bytes]]:
@@ -143,30 +121,26 @@ def _open_dictionary(content: bytes) -> bytes:
     raise BrokenStream("the dictionary that it begins with ends early")
 
 
-COMPRESSIONS = (
+_COMPRESSIONS = (
     Compression(
-        name="gzip",
         magic=re.compile(rb"\x1f\x8b"),
         start=re.compile(rb"\x1f\x8b\x08[\x00-\x1f]"),
         start_bytes=4,
         open=lambda: inflate_member,
     ),
     Compression(
-        name="bzip2",
         magic=re.compile(rb"BZh[1-9]"),
         start=re.compile(rb"BZh[1-9]1AY&SY"),
         start_bytes=10,
-        open=_open_bzip2,
+        open=lambda: _decompress_bzip2,
     ),
     Compression(
-        name="xz",
         magic=re.compile(rb"\xfd7zXZ\x00"),
         start=re.compile(rb"\xfd7zXZ\x00"),
         start_bytes=6,
-        open=_open_xz,
+        open=lambda: _decompress_xz,
     ),
     Compression(
-        name="zstd",
         magic=re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
         start=re.compile(rb"\x28\xb5\x2f\xfd"),
         start_bytes=4,

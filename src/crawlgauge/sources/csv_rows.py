@@ -13,6 +13,7 @@ from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
 from crawlgauge.sources.csv_layout import CsvLayout, find_layout, is_table
 from crawlgauge.sources.lines import Lines, read_lines
+from crawlgauge.sources.member_lines import UTF8_MARK
 from crawlgauge.sources.record_kernel import N_FIELDS, URL
 from crawlgauge.sources.records import MAX_URL_BYTES, assemble, find_line_ends
 from crawlgauge.sources.request import Request
@@ -54,7 +55,7 @@ def looks_like_csv(beginning: bytes) -> bool:
     >>> looks_like_csv(b"http://example.org/a,1.html\nhttp://example.org/b,2.html\n")
     False
     """
-    head = beginning[:MAX_URL_BYTES].removeprefix(b"\xef\xbb\xbf")
+    head = beginning[:MAX_URL_BYTES].removeprefix(UTF8_MARK)
     return b"\0" not in head and not _OTHER_FORMATS.match(head) and is_table(beginning)
 
 

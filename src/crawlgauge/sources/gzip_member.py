@@ -1,17 +1,17 @@
-"""Decompress one gzip member, giving out all that can be read before a break."""
+"""Decompress deflate data: one gzip member, or what has neither header nor checksum."""
 
 from collections.abc import Iterator
 
 from isal import igzip_lib, isal_zlib
 
 from crawlgauge.sources.feed import BrokenStream, Feed
+from crawlgauge.sources.member_decompressor import decompress_member
 
-__all__ = ["inflate_member"]
+__all__ = ["inflate", "inflate_member"]
 
 _MAGIC = b"\x1f\x8b"
 _DEFLATE = 8
 _HAS_HEADER_CHECKSUM, _HAS_EXTRA, _HAS_NAME, _HAS_COMMENT = 2, 4, 8, 16
-_MAX_OUTPUT_BYTES = 1 << 22
 _TRAILER_BYTES = 8
 _ISAL_ERROR: type[Exception] = igzip_lib.IsalError  # type: ignore[assignment]  # wrong stub
 
@@ -35,7 +35,7 @@ def inflate_member(feed: Feed) -> Iterator[bytes]:
     start = feed.place
     _pass_header(feed)
     checksum = n_bytes = 0
-    for output in _inflate(feed):
+    for output in inflate(feed):
         checksum = isal_zlib.crc32(output, checksum)
         n_bytes += len(output)
         yield output
@@ -46,6 +46,26 @@ def inflate_member(feed: Feed) -> Iterator[bytes]:
         raise BrokenStream(
             f"its checksum is wrong, so that what was read since byte {start:,} may be wrong too"
         )
+
+
+def inflate(feed: Feed) -> Iterator[bytes]:
+    """Yield what the deflate data at hand stand for.
+
+    Parameters
+    ----------
+    feed
+        Stands at them; afterwards behind them, or before the break.
+
+    Raises
+    ------
+    BrokenStream
+        If they are damaged.
+    """
+    return decompress_member(feed, _begin, (_ISAL_ERROR, EOFError))
+
+
+def _begin() -> igzip_lib.IgzipDecompressor:
+    return igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_DEFLATE)
 
 
 def _pass_header(feed: Feed) -> None:
@@ -63,22 +83,3 @@ def _pass_header(feed: Feed) -> None:
         feed.take_past_zero()
     if flags & _HAS_HEADER_CHECKSUM:
         feed.take(2)
-
-
-def _inflate(feed: Feed) -> Iterator[bytes]:
-    member = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_DEFLATE)
-    given = b""
-    while not member.eof:
-        data = b""
-        if member.needs_input:
-            data = given = feed.take_some()
-            if not data:
-                raise BrokenStream("the file ends before its compressed stream does")
-        try:
-            output = member.decompress(data, _MAX_OUTPUT_BYTES)
-        except _ISAL_ERROR as error:
-            feed.put_back(given)
-            raise BrokenStream(f"its compressed data are wrong ({error})") from error
-        if output:
-            yield output
-    feed.put_back(member.unused_data)

@@ -13,8 +13,8 @@ from crawlgauge.words import find_byte
 __all__ = [
     "BROKEN",
     "INCOMPLETE",
+    "copy_example",
     "copy_field_value",
-    "find_http_status",
     "find_name",
     "name_table",
     "read_header",
@@ -26,8 +26,8 @@ INCOMPLETE, BROKEN = -1, -2
 """What `read_header` returns where it finds no end, or what cannot stand in one header."""
 
 _TAB, _LINE_FEED, _CARRIAGE_RETURN, _SPACE = 0x09, 0x0A, 0x0D, 0x20
-_COLON, _DOT, _ZERO, _NINE = 0x3A, 0x2E, 0x30, 0x39
-_HTTP = np.frombuffer(b"HTTP/", dtype=np.uint8)
+_COLON, _ZERO, _NINE = 0x3A, 0x30, 0x39
+_EXAMPLE_BYTES = 96
 _MAX_DIGITS = 15
 """No file has 10^15 bytes; a longer number is no length."""
 
@@ -222,6 +222,31 @@ def copy_field_value(
 
 
 @compiled
+def copy_example(
+    block: NDArray[np.uint8],
+    start: int,
+    end: int,
+    out: NDArray[np.uint8],
+    state: NDArray[np.int64],
+) -> int:
+    """Copy the beginning of a header that shall be shown, and return where the copy ends.
+
+    Parameters
+    ----------
+    block
+        The bytes.
+    start, end
+        Where the header begins and ends.
+    out, state
+        As `RecordBatch` describes them.
+    """
+    for place in range(start, min(start + _EXAMPLE_BYTES, end)):
+        out[state[N_BYTES]] = block[place]
+        state[N_BYTES] += 1
+    return int(state[N_BYTES])
+
+
+@compiled
 def read_number(block: NDArray[np.uint8], start: int, end: int) -> int:
     """Return the number that digits alone, with space around them, make up; −1 if none does."""
     start, end = trim(block, start, end)
@@ -233,26 +258,3 @@ def read_number(block: NDArray[np.uint8], start: int, end: int) -> int:
             return -1
         number = 10 * number + (block[place] - _ZERO)
     return number
-
-
-@compiled
-def find_http_status(block: NDArray[np.uint8], start: int, end: int) -> int:
-    """Return where the three digits of an HTTP status line's code begin, or −1."""
-    place = start
-    for byte in _HTTP:
-        if place >= end or block[place] != byte:
-            return -1
-        place += 1
-    while place < end and (block[place] == _DOT or _ZERO <= block[place] <= _NINE):
-        place += 1
-    after_version = place
-    while place < end and (block[place] == _SPACE or block[place] == _TAB):
-        place += 1
-    if place == after_version or place + 3 > end:
-        return -1
-    for digit in range(place, place + 3):
-        if not _ZERO <= block[digit] <= _NINE:
-            return -1
-    if place + 3 < end and not is_space(block[place + 3]):
-        return -1
-    return place

@@ -5,7 +5,6 @@ has none and, once decompressed, runs into the next. Other tools cut their membe
 it is, the text on both sides of a cut tells.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable
 
 import numpy as np
@@ -72,12 +71,10 @@ def _find_cuts(
     ends: NDArray[np.int64],
     is_between: Callable[[int, int, int], bool],
 ) -> list[int]:
-    data, members = lines.data, stream.member_starts
-    n_members = bisect_left(members, lines.place + len(data))
-    places = sorted({place - lines.place for place in members[:n_members]})
-    del members[:n_members]
+    data = lines.data
+    members = stream.take_members(lines.place + len(data))
     cuts: list[int] = []
-    for place in places:
+    for place in np.unique(members[:, 0] - lines.place).tolist():
         if place <= 0 or data[place - 1] == ord("\n"):
             continue
         line = int(np.searchsorted(ends, place))

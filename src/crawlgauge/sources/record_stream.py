@@ -4,14 +4,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crawlgauge.errors import SourceError
 from crawlgauge.sources import record_kernel
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
 from crawlgauge.sources.record_window import RecordWindow
-from crawlgauge.sources.records import assemble
+from crawlgauge.sources.records import assemble, readable
 from crawlgauge.sources.request import Request
 from crawlgauge.sources.walk_kernel import (
     AT,
@@ -32,7 +35,7 @@ from crawlgauge.sources.walk_kernel import (
     SWALLOWED,
 )
 
-__all__ = ["RecordBatch", "RecordFormat", "name_of_file", "read_records"]
+__all__ = ["RecordFormat", "name_of_file", "read_records", "refuse_other_format"]
 
 _MAX_RECORDS = 1 << 13
 _MAX_BYTES = 1 << 22
@@ -136,7 +139,10 @@ class RecordFormat:
         Its name, in messages.
     walk
         Finds the records in the bytes at hand from ``state[AT]`` on and tells why it stopped, in
-        the numbers of `walk_kernel`.
+        the numbers of `walk_kernel`. It takes what `RecordWindow` has, then `arguments`, then what
+        `RecordBatch` has.
+    arguments
+        What else it takes: which fields are wanted.
     start, start_bytes
         What a record begins with, and the greatest length of that.
     constants
@@ -146,7 +152,8 @@ class RecordFormat:
     """
 
     title: str
-    walk: Callable[[RecordWindow, RecordBatch], int]
+    walk: Callable[..., int]
+    arguments: tuple[NDArray[Any] | int, ...]
     start: re.Pattern[bytes]
     start_bytes: int
     constants: bytes
@@ -184,7 +191,19 @@ def read_records(stream: ByteStream, request: Request, kind: RecordFormat) -> It
         if window.is_lost and not window.find_start():
             break
         batch.state[AT] = window.at
-        outcome = kind.walk(window, batch)
+        outcome = kind.walk(
+            window.block,
+            window.place,
+            window.is_last,
+            window.members,
+            *kind.arguments,
+            batch.spans,
+            batch.verdicts,
+            batch.bounds,
+            batch.places,
+            batch.out,
+            batch.state,
+        )
         window.at = min(int(batch.state[AT]), window.block.size)
         if outcome == MORE:
             window.take_more()
@@ -196,6 +215,31 @@ def read_records(stream: ByteStream, request: Request, kind: RecordFormat) -> It
             yield batch.take(request, stream.name, kind.rejected, kind.excluded)
     if batch.n_records:
         yield batch.take(request, stream.name, kind.rejected, kind.excluded)
+
+
+def refuse_other_format(title: str, beginning: bytes, name: str) -> NoReturn:
+    """Say that an input is not of the format that the user stated.
+
+    Parameters
+    ----------
+    title
+        That format.
+    beginning
+        The first bytes of the input.
+    name
+        The input as the user named it.
+
+    Raises
+    ------
+    SourceError
+        Always.
+    """
+    if not beginning:
+        raise SourceError(f"{name} is no {title} file: it is empty")
+    raise SourceError(
+        f"{name} is no {title} file: it begins with {readable(beginning[:40])!r}; leave out "
+        "--format, so that its format is told by its content"
+    )
 
 
 def name_of_file(stream: ByteStream) -> bytes:
@@ -221,9 +265,9 @@ def _get_over(
         place = window.end
     reason = _REASONS[outcome].format(title=title, record=window.describe(record))
     rest = f"the rest of the record that begins at {window.describe(record)}"
-    number = window.report(place, reason, f"all that follows {window.describe(place)}")
+    damage = window.report(place, reason, f"all that follows {window.describe(place)}")
     if outcome == SWALLOWED:
-        window.complete(number, rest)
+        window.stream.amend(damage, rest)
         return place
     # A length that is too large hides whole records; the last of them are still at hand.
     first = payload if outcome in (NO_RECORD, CUT) and payload > record else record + 1
@@ -233,7 +277,7 @@ def _get_over(
     if window.find_start():
         resumed_at = window.place + window.at
         between = f"what stands between {window.describe(place)} and {window.describe(resumed_at)}"
-        window.complete(number, (rest if resumed_at < place else between) + hidden)
+        window.stream.amend(damage, (rest if resumed_at < place else between) + hidden)
     elif outcome == CUT:
-        window.complete(number, rest + hidden)
+        window.stream.amend(damage, rest + hidden)
     return resumed_at

@@ -1,7 +1,6 @@
 """A part of a stream that is walked over record by record, without holding what is passed over."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +26,8 @@ class RecordWindow:
 
     Attributes
     ----------
+    stream
+        See above.
     block
         The bytes at hand.
     place
@@ -34,7 +35,8 @@ class RecordWindow:
     at
         How far they have been read.
     members
-        Places in the decompressed input where compressed members begin, from `place` on.
+        Places in the decompressed input where compressed members begin, from the one on in which
+        `place` is.
     is_last
         Whether nothing follows them.
     is_lost
@@ -42,14 +44,14 @@ class RecordWindow:
     """
 
     def __init__(self, stream: ByteStream, start: re.Pattern[bytes], start_bytes: int) -> None:
-        self._stream = stream
+        self.stream = stream
         self._start = start
         self._start_bytes = start_bytes
         self._data = b""
         self._blocks = stream.blocks()
-        self._is_compressed = False
         self.block: NDArray[np.uint8] = np.frombuffer(b"", dtype=np.uint8)
         self.members: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._members: NDArray[np.int64] = np.empty((0, 2), dtype=np.int64)
         self.place = 0
         self.at = 0
         self.is_last = False
@@ -71,11 +73,11 @@ class RecordWindow:
         try:
             more = next(self._blocks, b"")
         except DamagedInput as error:
-            self.is_last = not self._stream.recover(error)
+            self.is_last = not self.stream.recover(error, "record")
             # What damage has cut off cannot be read on behind it.
-            self._hold(b"", self._stream.n_read)
+            self._hold(b"", self.stream.n_read)
             self.is_lost = True
-            self._blocks = self._stream.blocks()
+            self._blocks = self.stream.blocks()
             return
         self.is_last = not more
         if more:
@@ -124,8 +126,8 @@ class RecordWindow:
         self.at = match.start()
         return True
 
-    def report(self, place: int, reason: str, lost: str) -> int:
-        """Note damage at a place of the decompressed input, and return its number.
+    def report(self, place: int, reason: str, lost: str) -> Damage:
+        """Note damage at a place of the decompressed input, and return it.
 
         Parameters
         ----------
@@ -141,34 +143,33 @@ class RecordWindow:
         DamagedInput
             If the user does not want to keep what can be read of a damaged input.
         """
-        # Where in a compressed file that is, cannot be told.
-        where = f"byte {place:,} of its decompressed content: " if self._is_compressed else ""
-        self._stream.report(
-            Damage(
-                file=self._stream.name,
-                byte=None if self._is_compressed else place,
-                reason=where + reason,
-                lost=lost,
+        byte = place
+        if self._is_compressed:
+            member = max(int(np.searchsorted(self.members, place, side="right")) - 1, 0)
+            byte = int(self._members[member, 1])
+            reason = (
+                f"in the compressed member that begins there, at byte {place:,} of the "
+                f"decompressed content: {reason}"
             )
-        )
-        return len(self._stream.damages) - 1
-
-    def complete(self, number: int, lost: str) -> None:
-        """Say what was lost by damage that has been noted."""
-        damages = self._stream.damages
-        damages[number] = replace(damages[number], lost=lost)
+        damage = Damage(file=self.stream.name, byte=byte, reason=reason, lost=lost)
+        self.stream.report(damage)
+        return damage
 
     def describe(self, place: int) -> str:
         """Return words for a place in the decompressed input."""
         return f"byte {place:,} of the content" if self._is_compressed else f"byte {place:,}"
 
+    @property
+    def _is_compressed(self) -> bool:
+        return self.members.size > 0
+
     def _hold(self, data: bytes, place: int) -> None:
         self._data, self.place, self.at = data, place, 0
         self.block = np.frombuffer(data, dtype=np.uint8)
-        new = np.frombuffer(self._stream.member_starts.tobytes(), dtype=np.int64)
-        self._is_compressed = self._is_compressed or bool(new.size)
-        del self._stream.member_starts[:]
-        self.members = np.concatenate((self.members[self.members >= place], new))
+        members = np.concatenate((self._members, self.stream.take_members(self.end + 1)))
+        n_before = int(np.searchsorted(members[:, 0], place, side="right")) - 1
+        self._members = members[max(n_before, 0) :]
+        self.members = np.ascontiguousarray(self._members[:, 0])
 
     def _members_within(self, first: int, end: int) -> NDArray[np.int64]:
         low, high = np.searchsorted(self.members, (first, end))

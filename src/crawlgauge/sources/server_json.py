@@ -4,10 +4,10 @@ The rows of an answer are arrays, and the first of them names the columns. Answe
 after another, as when the pages of a long one are put together.
 """
 
-import json
 import re
 from collections.abc import Iterator
-from types import MappingProxyType
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +17,16 @@ from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.sources import server_json_kernel as kernel
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
-from crawlgauge.sources.column_names import find_columns
-from crawlgauge.sources.json_members import parse_members
 from crawlgauge.sources.json_objects import (
     NO_MEMBERS,
     MemberNames,
     assemble_objects,
-    drop_dashes,
     find_member_names,
 )
-from crawlgauge.sources.line_kernel import ACCEPTED, SKIPPED
-from crawlgauge.sources.record_kernel import N_FIELDS, URL
-from crawlgauge.sources.records import FIRST_OWN_VERDICT, assemble
+from crawlgauge.sources.line_kernel import ACCEPTED
+from crawlgauge.sources.member_lines import UTF8_MARK
 from crawlgauge.sources.request import Request
+from crawlgauge.sources.server_json_rows import RowReader, find_row_layout
 
 __all__ = ["looks_like_server_json", "read_server_json"]
 
@@ -38,14 +35,7 @@ _MAX_ROW_BYTES = 1 << 24
 _MAX_ROWS = 1 << 14
 """Rows in a batch."""
 
-_NO_ROW = FIRST_OWN_VERDICT
-_TOO_FEW_CELLS = FIRST_OWN_VERDICT + 1
-_RESUME_KEY = FIRST_OWN_VERDICT + 2
-_REJECTED = MappingProxyType({_NO_ROW: "no-row", _TOO_FEW_CELLS: "too-few-cells"})
-_EXCLUDED = MappingProxyType({_RESUME_KEY: "resume-key"})
-
 _BEGINS = re.compile(rb"\s*\[\s*(?:[\[{]|\]\s*\Z)")
-_UTF8_MARK = b"\xef\xbb\xbf"
 
 
 def looks_like_server_json(beginning: bytes) -> bool:
@@ -56,7 +46,7 @@ def looks_like_server_json(beginning: bytes) -> bool:
     >>> looks_like_server_json(b'[["original"], ["http://example.org/"]]')
     True
     """
-    return _BEGINS.match(beginning.removeprefix(_UTF8_MARK)) is not None
+    return _BEGINS.match(beginning.removeprefix(UTF8_MARK)) is not None
 
 
 def read_server_json(stream: ByteStream, request: Request) -> Iterator[Captures]:
@@ -87,7 +77,8 @@ def read_server_json(stream: ByteStream, request: Request) -> Iterator[Captures]
                 break
     except DamagedInput as error:
         # Nobody knows where in the array reading would resume.
-        stream.report(error.damage)
+        lost = f"{error.damage.lost}, with the row that breaks off there"
+        stream.report(replace(error.damage, lost=lost))
         return
     damage = reader.find_damage()
     if damage is not None:
@@ -104,11 +95,12 @@ class _ArrayReader:
         self._place = 0
         self._state = kernel.BEFORE_ARRAY
         self._is_first = True
-        self._rows: _Rows | _Objects | None = None
+        self._reader: RowReader | _ObjectReader | None = None
+        self._first_row = b""
 
     def read(self, block: bytes) -> Iterator[Captures]:
-        if self._place == 0 and not self._waiting and block.startswith(_UTF8_MARK):
-            block = b" " * len(_UTF8_MARK) + block[len(_UTF8_MARK) :]
+        if self._place == 0 and not self._waiting and block.startswith(UTF8_MARK):
+            block = b" " * len(UTF8_MARK) + block[len(UTF8_MARK) :]
         data = self._waiting + block
         array = np.frombuffer(data, dtype=np.uint8)
         bounds = np.empty((_MAX_ROWS, 2), dtype=np.int64)
@@ -147,147 +139,56 @@ class _ArrayReader:
     def _read_rows(
         self, data: bytes, bounds: NDArray[np.int64], are_first: NDArray[np.bool_]
     ) -> Iterator[Captures]:
+        """Yield the captures of rows; arrays that are laid out alike are read together."""
+        done = 0
         starts = np.flatnonzero(are_first).tolist()
-        for start, end in zip([0, *starts], [*starts, len(bounds)], strict=True):
-            if start == end:
+        for start, end in pairwise([*starts, len(bounds)]):
+            reader = self._find_reader(data, bounds[start:end])
+            if self._reader is not None and reader.layout == self._reader.layout:
                 continue
-            part = bounds[start:end]
-            if are_first[start]:
-                self._rows = self._begin(data, part)
-            if self._rows is not None:
-                yield self._rows.read(data, part, self._place)
+            yield from self._assemble(data, bounds[done:start], are_first[done:start])
+            self._reader, done = reader, start
+        yield from self._assemble(data, bounds[done:], are_first[done:])
 
-    def _begin(self, data: bytes, bounds: NDArray[np.int64]) -> "_Rows | _Objects":
+    def _find_reader(self, data: bytes, bounds: NDArray[np.int64]) -> "RowReader | _ObjectReader":
         """Find out what the rows of an array are, and which fields they have."""
-        first = data[bounds[0, 0] : bounds[0, 1]]
+        place, end = bounds[0].tolist()
+        first = data[place:end]
         if first.startswith(b"{"):
             texts = (data[start:end] for start, end in bounds.tolist())
             members = find_member_names(texts, self._request, self._name)
-            return _Objects(members or NO_MEMBERS, self._request, self._name)
-        try:
-            names = json.loads(first)
-        except (ValueError, RecursionError):
-            names = None
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise SourceError(
-                f"{self._name}: the first row of the JSON array does not name the columns; "
-                f"it stands at byte {self._place + int(bounds[0, 0]):,}"
-            )
-        columns = find_columns(names, self._request, source=self._name)
-        # Some servers name no columns, and the user says which one it is.
-        has_header = "://" not in names[columns[URL]]
-        return _Rows(columns, self._request, self._name, has_header=has_header)
+            return _ObjectReader(members or NO_MEMBERS, self._request, self._name)
+        if isinstance(self._reader, RowReader) and first == self._first_row:
+            return self._reader
+        self._first_row = first
+        layout = find_row_layout(first, self._request, self._name, self._place + place)
+        return RowReader(layout, self._request, self._name)
+
+    def _assemble(
+        self, data: bytes, bounds: NDArray[np.int64], are_first: NDArray[np.bool_]
+    ) -> Iterator[Captures]:
+        if self._reader is not None and len(bounds):
+            yield self._reader.read(data, bounds, are_first, self._place)
 
 
-class _Objects:
-    """Rows that are objects."""
+class _ObjectReader:
+    """Reads the rows of arrays that are objects with the same members."""
 
-    def __init__(self, members: MemberNames, request: Request, name: str) -> None:
-        self._members = members
+    def __init__(self, layout: MemberNames, request: Request, name: str) -> None:
+        self.layout = layout
         self._request = request
         self._name = name
 
-    def read(self, data: bytes, bounds: NDArray[np.int64], place: int) -> Captures:
+    def read(
+        self, data: bytes, bounds: NDArray[np.int64], _are_first: NDArray[np.bool_], place: int
+    ) -> Captures:
         return assemble_objects(
             data,
             bounds,
-            self._members,
+            self.layout,
             verdicts=np.full(len(bounds), ACCEPTED, dtype=np.uint8),
             request=self._request,
             name=self._name,
             place=place,
             first_line=None,
         )
-
-
-class _Rows:
-    """Rows that are arrays."""
-
-    def __init__(
-        self, columns: dict[int, int], request: Request, name: str, *, has_header: bool
-    ) -> None:
-        self._columns = columns
-        self._wanted = np.zeros(max(columns.values()) + 1, dtype=np.uint8)
-        for field, position in columns.items():
-            self._wanted[position] |= 1 << field
-        self._request = request
-        self._name = name
-        self._is_header = has_header
-        self._n_before = -1
-
-    def read(self, data: bytes, bounds: NDArray[np.int64], place: int) -> Captures:
-        block = np.frombuffer(data, dtype=np.uint8)
-        spans = np.empty((len(bounds), N_FIELDS, 2), dtype=np.int32)
-        n_cells = np.empty(len(bounds), dtype=np.int32)
-        is_sure = np.empty(len(bounds), dtype=np.bool_)
-        kernel.find_cells(block, bounds, self._wanted, spans, n_cells, is_sure)
-        behind = self._repair(data, bounds, np.flatnonzero(~is_sure), spans, n_cells)
-        if behind:
-            block = np.frombuffer(data + behind, dtype=np.uint8)
-        drop_dashes(block, spans)
-        return assemble(
-            block,
-            spans,
-            self._judge(n_cells),
-            request=self._request,
-            name=self._name,
-            bounds=bounds,
-            place=place,
-            first_line=None,
-            rejected=_REJECTED,
-            excluded=_EXCLUDED,
-        )
-
-    def _judge(self, n_cells: NDArray[np.int32]) -> NDArray[np.uint8]:
-        verdicts = np.full(n_cells.size, ACCEPTED, dtype=np.uint8)
-        verdicts[n_cells <= self._columns[URL]] = _TOO_FEW_CELLS
-        verdicts[n_cells < 0] = _NO_ROW
-        # An empty row announces the key from which the server would go on.
-        n_before = np.concatenate(([self._n_before], n_cells[:-1]))
-        verdicts[(n_cells == 1) & (n_before == 0)] = _RESUME_KEY
-        verdicts[n_cells == 0] = SKIPPED
-        if self._is_header:
-            verdicts[0] = SKIPPED
-        self._is_header, self._n_before = False, int(n_cells[-1])
-        return verdicts
-
-    def _repair(
-        self,
-        data: bytes,
-        bounds: NDArray[np.int64],
-        rows: NDArray[np.int64],
-        spans: NDArray[np.int32],
-        n_cells: NDArray[np.int32],
-    ) -> bytes:
-        """Read rows that the kernel is not sure of; return what is to stand behind the data."""
-        behind = bytearray()
-        names = [str(position).encode() for position in self._columns.values()]
-        for row in rows.tolist():
-            spans[row] = -1
-            cells = _parse_row(data[bounds[row, 0] : bounds[row, 1]])
-            if cells is None:
-                continue
-            n_cells[row] = len(cells)
-            # As an object, so that values are read as those of any other.
-            text = json.dumps({str(position): cell for position, cell in enumerate(cells)})
-            for field, (_, value) in zip(
-                self._columns, parse_members(text.encode(), names) or (), strict=True
-            ):
-                if value is not None:
-                    first = len(data) + len(behind)
-                    spans[row, field] = first, first + len(value)
-                    behind += value
-        return bytes(behind)
-
-
-def _parse_row(text: bytes) -> list[object] | None:
-    try:
-        row = json.loads(
-            text.decode("utf-8", errors="surrogateescape"),
-            parse_int=str,
-            parse_float=str,
-            parse_constant=str,
-        )
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, list) else None

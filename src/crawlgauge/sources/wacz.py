@@ -5,6 +5,7 @@ import re
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +29,17 @@ _ENCRYPTED = 1
 
 _FIRST_BYTES = 1 << 20
 """More than a stream takes at first, which must not fail: it tells the compression by that."""
+
+_DIRECTORY_ERRORS = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    EOFError,
+    ValueError,
+    OverflowError,
+    struct.error,
+)
+"""What `zipfile` raises where the bytes of a directory make no sense: of versions that there are
+not, names that are no text, places that are no numbers."""
 
 _PACKAGE = "datapackage.json"
 _MAX_PACKAGE_BYTES = 1 << 26
@@ -120,14 +132,7 @@ def _list_members(stream: ByteStream, path: Path) -> dict[str, zipfile.ZipInfo] 
     try:
         with zipfile.ZipFile(path) as file:
             infos = file.infolist()
-    except (
-        zipfile.BadZipFile,
-        NotImplementedError,
-        EOFError,
-        ValueError,
-        OverflowError,
-        struct.error,
-    ) as error:
+    except _DIRECTORY_ERRORS as error:
         stream.report(
             Damage(
                 file=stream.name,
@@ -218,16 +223,8 @@ def _read_resources(
 def _read_whole(path: Path, info: zipfile.ZipInfo) -> bytes:
     if info.file_size > _MAX_PACKAGE_BYTES:
         raise ValueError(f"it has {info.file_size:,} bytes")
-    member = ZipMember(path, info, max_expansion=DEFAULT_MAX_EXPANSION)
-    pieces: list[bytes] = []
-    n_bytes = 0
-    try:
-        while n_bytes <= info.file_size and (piece := member.read(1 << 16)):
-            pieces.append(piece)
-            n_bytes += len(piece)
-    finally:
-        member.close()
-    return b"".join(pieces)
+    with closing(ZipMember(path, info, max_expansion=DEFAULT_MAX_EXPANSION)) as member:
+        return b"".join(iter(partial(member.read, info.file_size), b""))
 
 
 def _compare(
@@ -258,11 +255,8 @@ def _name_member(stream: ByteStream, name: str) -> str:
 def _begins_well(stream: ByteStream, name: str, open_member: partial[ZipMember]) -> bool:
     """Tell whether anything of a member can be read, and report it if not."""
     try:
-        member = open_member()
-        try:
+        with closing(open_member()) as member:
             member.read(_FIRST_BYTES)
-        finally:
-            member.close()
     except BrokenStream as error:
         stream.report(Damage(file=name, byte=0, reason=str(error), lost="all of it"))
         return False

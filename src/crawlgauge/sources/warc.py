@@ -10,12 +10,11 @@ from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
 from crawlgauge.sources.header_kernel import name_table
 from crawlgauge.sources.record_stream import (
-    RecordBatch,
     RecordFormat,
     name_of_file,
     read_records,
+    refuse_other_format,
 )
-from crawlgauge.sources.record_window import RecordWindow
 from crawlgauge.sources.records import FIRST_OWN_VERDICT, readable
 from crawlgauge.sources.request import Request
 from crawlgauge.sources.warc_kernel import (
@@ -115,29 +114,10 @@ def _format_of(stream: ByteStream, request: Request) -> RecordFormat:
             names.append(wanted)
         group = names.index(wanted)
     table, lengths = name_table(names)
-    constant_spans = np.array(constants, dtype=np.int32)
-
-    def walk(window: RecordWindow, batch: RecordBatch) -> int:
-        return walk_warc(
-            window.block,
-            window.place,
-            window.is_last,
-            window.members,
-            table,
-            lengths,
-            group,
-            constant_spans,
-            batch.spans,
-            batch.verdicts,
-            batch.bounds,
-            batch.places,
-            batch.out,
-            batch.state,
-        )
-
     return RecordFormat(
         title="WARC",
-        walk=walk,
+        walk=walk_warc,
+        arguments=(table, lengths, group, np.array(constants, dtype=np.int32)),
         start=_RECORD,
         start_bytes=_RECORD_BYTES,
         constants=_REVISIT + file_name,
@@ -155,12 +135,7 @@ def _check_format(beginning: bytes, name: str) -> None:
             f"{name} is WARC of a version before 0.18 or none at all: it begins with "
             f"{readable(beginning[:40])!r}; convert it to WARC 1.0 first"
         )
-    raise SourceError(
-        f"{name} is no WARC file: it begins with {readable(beginning[:40])!r}; leave out --format, "
-        "so that its format is told by its content"
-        if beginning
-        else f"{name} is no WARC file: it is empty"
-    )
+    refuse_other_format("WARC", beginning, name)
 
 
 def _refuse_derivative(beginning: bytes, name: str) -> None:

@@ -8,14 +8,14 @@ from crawlgauge.sources import line_kernel, record_kernel
 from crawlgauge.sources.header_kernel import (
     BROKEN,
     INCOMPLETE,
+    copy_example,
     copy_field_value,
-    find_http_status,
     find_name,
     name_table,
     read_header,
     read_number,
-    trim,
 )
+from crawlgauge.sources.http_kernel import NO_STATUS_LINE, UNFINISHED, is_http, read_http
 from crawlgauge.sources.records import FIRST_OWN_VERDICT
 from crawlgauge.sources.walk_kernel import (
     AT,
@@ -61,19 +61,11 @@ NO_TYPE = OTHER_TYPE + 1
 _TYPES, _TYPE_LENGTHS = name_table(_CAPTURE_TYPES + EXCLUDED_TYPES)
 _N_CAPTURE_TYPES = len(_CAPTURE_TYPES)
 
-_HTTP_NAMES, _HTTP_LENGTHS = name_table((b"content-type",))
-_HTTP_TYPE, _HTTP_TYPE_LENGTH = name_table((b"application/http",))
-_MAX_HTTP_BYTES = 1 << 16
-"""HTTP headers end before, as servers and clients refuse longer ones."""
-
 _WARC = np.frombuffer(b"WARC/", dtype=np.uint8)
 _BODY, _END, _KIND, _STATUS, _MEDIA, _MEDIA_END = range(6)
 """What is found of a record beside its fields."""
 _N_FOUND = 6
 _MAX_VERSION_BYTES = 24
-_STATUS_LINE_BYTES = 16
-"""In so many bytes the code of an HTTP status line stands."""
-_EXAMPLE_BYTES = 96
 _LINE_FEED, _CARRIAGE_RETURN, _SPACE = 0x0A, 0x0D, 0x20
 _DOT, _SEMICOLON, _LESS, _GREATER = 0x2E, 0x3B, 0x3C, 0x3E
 _NO, _YES, _UNSURE = range(3)
@@ -145,7 +137,7 @@ def walk_warc(
             bounds[number, :] = spans[number, record_kernel.URL]
         if verdicts[number] == NO_TYPE or bounds[number, 0] < 0:
             bounds[number, 0] = state[N_BYTES]
-            bounds[number, 1] = _copy_example(block, at, found[_BODY], out, state)
+            bounds[number, 1] = copy_example(block, at, found[_BODY], out, state)
         outcome = leave_record(found[_END], fence, block.size, state)
     return outcome
 
@@ -184,36 +176,28 @@ def _read_record(
     state[PAYLOAD] = block_place + body
     found[_BODY], found[_END] = body, body + n_bytes
     found[_KIND] = _find_type(block, fields[_TYPE])
-    found[_STATUS] = -1
+    found[_STATUS] = NO_STATUS_LINE
     found[_MEDIA] = fields[_IDENTIFIED_TYPE, 0]
     found[_MEDIA_END] = fields[_IDENTIFIED_TYPE, 1]
-    if not 0 <= found[_KIND] < _N_CAPTURE_TYPES:
-        return GO_ON
-    if not _is_http(block, fields[_CONTENT_TYPE]):
-        found[_MEDIA], found[_MEDIA_END] = fields[_CONTENT_TYPE, 0], fields[_CONTENT_TYPE, 1]
-        return GO_ON
-    if not _read_http(block, fence, found):
+    is_capture = 0 <= found[_KIND] < _N_CAPTURE_TYPES
+    if is_capture and not _read_body(block, fields[_CONTENT_TYPE], fence, found):
         return stop_short(fence, block.size, is_last, state)
     return GO_ON
 
 
 @compiled
-def _read_http(block: NDArray[np.uint8], fence: int, found: NDArray[np.int64]) -> bool:
-    """Read the HTTP header at the beginning of a body, and tell whether all of it is there."""
-    body = found[_BODY]
-    wanted = min(found[_END], body + _MAX_HTTP_BYTES)
-    seen = min(wanted, fence)
-    status = find_http_status(block, body, seen)
-    if status < 0:
-        return bool(seen == wanted or seen - body >= _STATUS_LINE_BYTES)
+def _read_body(
+    block: NDArray[np.uint8], field: NDArray[np.int64], fence: int, found: NDArray[np.int64]
+) -> bool:
+    """Find status and media type of a capture, and tell whether all that tells them is at hand."""
+    if not is_http(block, field):
+        found[_MEDIA], found[_MEDIA_END] = field[0], field[1]
+        return True
     media = np.empty((1, 2), dtype=np.int64)
-    end = read_header(block, body, seen, _HTTP_NAMES, _HTTP_LENGTHS, 0, media)
-    if end == INCOMPLETE and seen < wanted:
-        return False
-    found[_STATUS] = status
+    found[_STATUS] = read_http(block, found[_BODY], found[_END], fence, media)
     if media[0, 0] >= 0:
         found[_MEDIA], found[_MEDIA_END] = media[0, 0], media[0, 1]
-    return True
+    return bool(found[_STATUS] != UNFINISHED)
 
 
 @compiled
@@ -301,15 +285,6 @@ def _find_type(block: NDArray[np.uint8], field: NDArray[np.int64]) -> int:
 
 
 @compiled
-def _is_http(block: NDArray[np.uint8], field: NDArray[np.int64]) -> bool:
-    """Tell whether a body is an HTTP message; where no type is given, it may be one."""
-    if field[0] < 0:
-        return True
-    start, end = trim(block, field[0], find_byte(block, field[0], field[1], _SEMICOLON))
-    return find_name(block, start, end, _HTTP_TYPE, _HTTP_TYPE_LENGTH) >= 0
-
-
-@compiled
 def _copy_target(
     block: NDArray[np.uint8],
     field: NDArray[np.int64],
@@ -322,18 +297,3 @@ def _copy_target(
     if span[1] - span[0] >= 2 and out[span[0]] == _LESS and out[span[1] - 1] == _GREATER:
         span[0] += 1
         span[1] -= 1
-
-
-@compiled
-def _copy_example(
-    block: NDArray[np.uint8],
-    start: int,
-    end: int,
-    out: NDArray[np.uint8],
-    state: NDArray[np.int64],
-) -> int:
-    """Copy the beginning of a header that shall be shown, and return where the copy ends."""
-    for place in range(start, min(start + _EXAMPLE_BYTES, end)):
-        out[state[N_BYTES]] = block[place]
-        state[N_BYTES] += 1
-    return int(state[N_BYTES])

@@ -3,20 +3,23 @@
 import hashlib
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
-from crawlgauge.sources.feed import BrokenStream
+from crawlgauge.sources.expansion import check_expansion
+from crawlgauge.sources.feed import BrokenStream, Feed
+from crawlgauge.sources.gzip_member import inflate
+from crawlgauge.sources.member_decompressor import WrongData
 
 __all__ = ["Checksum", "ZipMember"]
 
 _HEADER_BYTES = 30
 _HEADER_MAGIC = b"PK\x03\x04"
 _ENCRYPTED = 1
-_INPUT_BYTES = 1 << 14
-"""What an error takes with it stays small so."""
-_MIN_EXPANDED_BYTES = 1 << 28
-"""Below this an expansion harms nobody, however large the ratio."""
+_CHUNK_BYTES = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,19 +77,12 @@ class ZipMember:
         self._max_expansion = max_expansion
         self._checksum = checksum
         self._hash = None if checksum is None else hashlib.new(checksum.algorithm)
-        self._inflater = (
-            zlib.decompressobj(-zlib.MAX_WBITS)
-            if info.compress_type == zipfile.ZIP_DEFLATED
-            else None
-        )
         self._n_left = info.compress_size
         self._n_out = self._crc = 0
-        self._file = path.open("rb")
-        try:
-            self._pass_header()
-        except BaseException:
-            self._file.close()
-            raise
+        self._file = _open_content(path, info)
+        is_deflated = info.compress_type == zipfile.ZIP_DEFLATED
+        self._pieces = inflate(Feed(self._chunks())) if is_deflated else self._chunks()
+        self._piece, self._at = b"", 0
 
     def read(self, n_bytes: int) -> bytes:
         """Return at most so many bytes, and none at the end.
@@ -97,55 +93,41 @@ class ZipMember:
             If the member ends early, or is not what the directory and the checksum say.
         """
         n_left = self._info.file_size - self._n_out
-        data = self._next(min(n_bytes, n_left)) if n_left else b""
+        data = self._take(min(n_bytes, n_left)) if n_left else b""
         self._n_out += len(data)
         self._crc = zlib.crc32(data, self._crc)
         if self._hash is not None:
             self._hash.update(data)
         if not data:
             self._check_whole()
-        self._check_expansion()
+        n_in = self._info.compress_size - self._n_left
+        check_expansion(n_in, self._n_out, self._max_expansion)
         return data
 
     def close(self) -> None:
         """Close the ZIP file."""
         self._file.close()
 
-    def _pass_header(self) -> None:
-        header = b""
-        # Of a wrong directory it comes out negative.
-        if self._info.header_offset >= 0:
-            self._file.seek(self._info.header_offset)
-            header = self._file.read(_HEADER_BYTES)
-        if len(header) < _HEADER_BYTES or not header.startswith(_HEADER_MAGIC):
-            raise BrokenStream("it does not begin where the ZIP file's directory says")
-        n_name = int.from_bytes(header[26:28], "little")
-        n_extra = int.from_bytes(header[28:30], "little")
-        self._file.seek(n_name + n_extra, 1)
-
-    def _next(self, n_bytes: int) -> bytes:
-        return self._take(n_bytes) if self._inflater is None else self._inflate(n_bytes)
+    def _chunks(self) -> Iterator[bytes]:
+        """Yield what is stored in the ZIP file."""
+        while self._n_left:
+            data = self._file.read(min(_CHUNK_BYTES, self._n_left))
+            if not data:
+                raise BrokenStream("the ZIP file ends within it")
+            self._n_left -= len(data)
+            yield data
 
     def _take(self, n_bytes: int) -> bytes:
-        data = self._file.read(min(n_bytes, self._n_left))
-        if not data and n_bytes and self._n_left:
-            raise BrokenStream("the ZIP file ends within it")
-        self._n_left -= len(data)
-        return data
-
-    def _inflate(self, n_bytes: int) -> bytes:
-        inflater = self._inflater
-        while inflater is not None and not inflater.eof:
-            given = inflater.unconsumed_tail or self._take(_INPUT_BYTES)
+        """Return at most so many bytes of the content, and none at its end."""
+        if self._at == len(self._piece):
             try:
-                data = inflater.decompress(given, n_bytes)
-            except zlib.error as error:
-                raise BrokenStream(f"its compressed data are wrong ({error})") from error
-            if data:
-                return data
-            if not given:
-                raise BrokenStream("its compressed data end early")
-        return b""
+                self._piece, self._at = next(self._pieces, b""), 0
+            except WrongData as error:
+                # Where, is counted in the compressed bytes, of which nobody else knows.
+                raise BrokenStream(str(error)) from error
+        data = self._piece[self._at : self._at + n_bytes]
+        self._at += len(data)
+        return data
 
     def _check_whole(self) -> None:
         n_bytes = self._info.file_size
@@ -154,7 +136,7 @@ class ZipMember:
                 f"its content ends after {self._n_out:,} bytes, but the ZIP file's directory "
                 f"tells of {n_bytes:,}"
             )
-        if self._next(1):
+        if self._take(1):
             raise BrokenStream(
                 f"its content goes on after the {n_bytes:,} bytes of which the ZIP file's "
                 "directory tells"
@@ -171,11 +153,20 @@ class ZipMember:
                 "that what was read may be wrong"
             )
 
-    def _check_expansion(self) -> None:
-        n_in = max(self._info.compress_size - self._n_left, 1)
-        if self._n_out < _MIN_EXPANDED_BYTES or self._n_out <= self._max_expansion * n_in:
-            return
-        raise BrokenStream(
-            f"it has expanded to more than {self._max_expansion:,.0f} times its size, as no "
-            "archive file does; if it is one, allow more with --max-expansion"
-        )
+
+def _open_content(path: Path, info: zipfile.ZipInfo) -> BinaryIO:
+    """Return the ZIP file, open where the content of a member begins."""
+    with ExitStack() as stack:
+        file = stack.enter_context(path.open("rb"))
+        header = b""
+        # Of a wrong directory it comes out negative.
+        if info.header_offset >= 0:
+            file.seek(info.header_offset)
+            header = file.read(_HEADER_BYTES)
+        if len(header) < _HEADER_BYTES or not header.startswith(_HEADER_MAGIC):
+            raise BrokenStream("it does not begin where the ZIP file's directory says")
+        n_name = int.from_bytes(header[26:28], "little")
+        n_extra = int.from_bytes(header[28:30], "little")
+        file.seek(n_name + n_extra, 1)
+        stack.pop_all()
+        return file
