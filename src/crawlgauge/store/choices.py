@@ -56,7 +56,7 @@ class Choices:
 
     def request(self, group: str | None = None) -> Request:
         """Return what readers are asked for."""
-        # The store keeps status and media type of some URLs, whether they decide what counts or not.
+        # Status and media type of some URLs are kept, whether or not they decide what counts.
         fields: set[Field] = {"time", "status", "mime", *self.counts.fields}
         if self.rule == GIVEN:
             fields.add("key")
