@@ -1,0 +1,1 @@
+"""The tables: one file each, with what is compared, at which sizes, and against which targets."""
