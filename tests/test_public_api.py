@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import crawlgauge
-from crawlgauge import api, errors, simulation
+from crawlgauge import api, errors, ingestion, simulation
 from crawlgauge.overlaps.table import OverlapTable
 
 NAMES = sorted(set(crawlgauge.__all__) - {"__version__"})
@@ -27,11 +27,12 @@ def test_each_name_exists_and_is_documented(name):
 def test_the_names_are_those_of_the_api_the_simulation_the_errors_and_the_table():
     assert set(NAMES) == {
         *api.__all__,
+        *ingestion.__all__,
         *simulation.__all__,
         *errors.__all__,
         "OverlapTable",
     }
-    for home in (api, simulation, errors):
+    for home in (api, ingestion, simulation, errors):
         for name in home.__all__:
             assert getattr(crawlgauge, name) is getattr(home, name)
     assert crawlgauge.OverlapTable is OverlapTable

@@ -1,36 +1,33 @@
-"""The Python API: one function for each command, and the `Fit` that an estimate returns."""
+"""The Python API for what is in a store: a function for each command, and the `Fit` of an estimate.
+
+What takes long to load (compiled kernels, the models) is loaded by the functions that need it.
+"""
 
 import datetime as dt
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from crawlgauge.crawl import parse_date
-from crawlgauge.ingestion import (
-    ReadOptions,
-    StrPath,
-    add_crawl,
-    add_crawls,
-    find_store,
-    split_collection,
-)
-from crawlgauge.model import window
+from crawlgauge.errors import CrawlgaugeError
+from crawlgauge.locations import StrPath, find_store
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.model.estimating import estimate_coverage
 from crawlgauge.overlaps import reading, writing
-from crawlgauge.overlaps.counting import count_sets
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.report import estimate_json, estimate_text, explanation_text
+from crawlgauge.report import estimate_json, estimate_text
+from crawlgauge.report.page.page_file import ReportFile
 from crawlgauge.store import catalogue
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.files import replace_file
 from crawlgauge.store.verifying import Finding, verify_crawls
+
+if TYPE_CHECKING:
+    from crawlgauge.report.charts.figures import Figures
 
 __all__ = [
     "Fit",
-    "ReadOptions",
-    "add_crawl",
-    "add_crawls",
     "choose_window",
     "count_overlaps",
     "estimate",
@@ -39,9 +36,9 @@ __all__ = [
     "read_histories",
     "read_overlaps",
     "remove_crawl",
-    "split_collection",
     "verify_store",
     "write_overlaps",
+    "write_report",
 ]
 
 Progress = Callable[[int, int | None], None]
@@ -74,6 +71,8 @@ class Fit:
         check
             Its id, such as ``short-lag``.
         """
+        from crawlgauge.report import explanation_text
+
         return explanation_text.to_text(check, self.estimates)
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,6 +82,19 @@ class Fit:
     def to_json(self) -> str:
         """Return the estimates as JSON."""
         return estimate_json.to_json(self.estimates)
+
+    @property
+    def figures(self) -> "Figures":
+        """Every figure by name; a notebook shows what its methods return."""
+        from crawlgauge.report.charts.figures import Figures
+
+        return Figures(self.estimates)
+
+    def to_html(self) -> str:
+        """Return the report: one HTML page with everything in it, which needs no network."""
+        from crawlgauge.report.page.rendering import to_html
+
+        return to_html(self.estimates)
 
 
 def open_store(path: StrPath | None = None) -> Store:
@@ -117,18 +129,34 @@ def verify_store(store: StrPath | None = None) -> tuple[Finding, ...]:
 
 
 def count_overlaps(
-    store: StrPath | None = None, *, progress: Progress | None = None
+    store: StrPath | None = None,
+    *,
+    sample: str | float | None = None,
+    progress: Progress | None = None,
 ) -> OverlapTable:
-    """Count the overlaps of all crawls of a store, exactly.
+    """Count the overlaps of all crawls of a store, exactly or in a sample.
 
     Parameters
     ----------
     store
         As for `open_store`.
+    sample
+        Count only this share of the URLs, such as ``"1/64"`` or ``0.01``. If a crawl was added
+        as a smaller sample, all are counted in that one.
     progress
         Called with how many of how many hash ranges are done.
+
+    Raises
+    ------
+    StoreError
+        If a crawl cannot be read, or `sample` is no share.
+    OverlapError
+        If there are no crawls, or a sample without any URL of one of them.
     """
-    return count_sets(open_store(store).crawl_sets(), progress=progress)
+    from crawlgauge.overlaps.counting import count_store
+
+    share = None if sample is None else str(sample)
+    return count_store(open_store(store), sample=share, progress=progress)
 
 
 def read_overlaps(path: StrPath) -> OverlapTable:
@@ -188,6 +216,8 @@ def choose_window(
     FitError
         If a choice fits no crawl, or leaves too little.
     """
+    from crawlgauge.model import window
+
     return window.choose_window(
         table,
         since=parse_date(since) if isinstance(since, str) else since,
@@ -214,4 +244,41 @@ def estimate(table: OverlapTable, *, persistence: float | None = None) -> Fit:
     FitError
         If nothing can be estimated.
     """
+    from crawlgauge.model.estimating import estimate_coverage
+
     return Fit(table=table, estimates=estimate_coverage(table, persistence=persistence))
+
+
+def write_report(fit: Fit, path: StrPath) -> ReportFile:
+    """Write the report: one HTML page with the answer, its checks and all figures.
+
+    The file appears whole or not at all; one that stood there before stays until then.
+
+    Parameters
+    ----------
+    fit
+        What `estimate` returned.
+    path
+        Where to.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If the file cannot be written.
+    """
+    from crawlgauge.report.charts.all_charts import try_charts
+    from crawlgauge.report.charts.chart import Chart
+    from crawlgauge.report.page.rendering import render_page
+
+    # A link stays a link: the file that it leads to is replaced.
+    place = Path(path).resolve()
+    if not place.parent.is_dir():
+        raise CrawlgaugeError(f"{path} cannot be written: its folder does not exist")
+    charts = try_charts(fit.estimates)
+    content = render_page(fit.estimates, charts).encode()
+    try:
+        replace_file(place, content)
+    except OSError as error:
+        raise CrawlgaugeError(f"{path} cannot be written: {error.strerror}") from error
+    n_charts = sum(isinstance(chart, Chart) for chart in charts)
+    return ReportFile(path=Path(path), n_bytes=len(content), n_charts=n_charts)

@@ -11,6 +11,7 @@ from crawlgauge.errors import StoreError
 from crawlgauge.keys.rules import SURT, find_rule
 from crawlgauge.keys.scope import read_scope
 from crawlgauge.keys.thresholds import parse_sampling
+from crawlgauge.locations import StrPath, find_store
 from crawlgauge.sources.inputs import InputFiles, find_inputs
 from crawlgauge.sources.progress import Progress, ReadingProgress, total_bytes
 from crawlgauge.sources.request import DEFAULT_MAX_EXPANSION
@@ -24,22 +25,9 @@ from crawlgauge.store.making import Addition
 from crawlgauge.store.memory import default_memory, parse_memory
 from crawlgauge.store.splitting import SplitResult, add_split
 
-__all__ = [
-    "DEFAULT_STORE",
-    "STORE_VARIABLE",
-    "ReadOptions",
-    "StrPath",
-    "add_crawl",
-    "add_crawls",
-    "find_store",
-    "split_collection",
-]
+__all__ = ["ReadOptions", "add_crawl", "add_crawls", "split_collection"]
 
-StrPath = str | os.PathLike[str]
 Listener = Callable[[Progress], None]
-
-DEFAULT_STORE = "crawlgauge.store"
-STORE_VARIABLE = "CRAWLGAUGE_STORE"
 
 
 class ReadOptions(TypedDict, total=False):
@@ -83,11 +71,6 @@ class ReadOptions(TypedDict, total=False):
     max_expansion: float
     sample: str | None
     memory: str | None
-
-
-def find_store(path: StrPath | None = None) -> Path:
-    """Return where the store is: as given, as the environment says, or in the working folder."""
-    return Path(path or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
 
 
 def add_crawl(

@@ -4,7 +4,8 @@ import tempfile
 from pathlib import Path
 
 from crawlgauge.api import Progress
-from crawlgauge.ingestion import DEFAULT_STORE, StrPath, add_crawl
+from crawlgauge.ingestion import add_crawl
+from crawlgauge.locations import DEFAULT_STORE, StrPath
 from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable
 from crawlgauge.simulate.archive_files import write_simulated, write_truth
 from crawlgauge.simulate.simulating import simulate_table, simulate_urn, simulate_web

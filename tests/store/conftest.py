@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import crawlgauge
-from crawlgauge import api
+import crawlgauge as cg
 
-SOURCE = Path(crawlgauge.__file__).parents[1]
+SOURCE = Path(cg.__file__).parents[1]
 
 
 @pytest.fixture
@@ -34,8 +33,8 @@ def store(tmp_path):
 @pytest.fixture
 def full_store(store, make_list):
     """Return the path of a store of two crawls of 100 URLs, 50 of them shared."""
-    api.add_crawl(store, "2021-06", make_list(range(100), "2021-06.txt"))
-    api.add_crawl(store, "2021-12", make_list(range(50, 150), "2021-12.txt"))
+    cg.add_crawl(store, "2021-06", make_list(range(100), "2021-06.txt"))
+    cg.add_crawl(store, "2021-12", make_list(range(50, 150), "2021-12.txt"))
     return store
 
 
@@ -80,12 +79,12 @@ def see_whole():
     """Check that a store is whole: crawls verify, and nothing but their files is there."""
 
     def see(store, labels):
-        findings = api.verify_store(store)
+        findings = cg.verify_store(store)
         assert [item.label for item in findings] == sorted(labels)
         assert [item.problem for item in findings if item.problem] == []
         names = sorted(str(path.relative_to(store)) for path in store.rglob("*"))
         expected = ["crawls", "store.json"]
-        for item in api.list_crawls(store):
+        for item in cg.list_crawls(store):
             folder = f"crawls/{item.crawl.label}"
             expected += [folder, f"{folder}/manifest.json", f"{folder}/{item.path.name}"]
             (attributes,) = (store / folder).glob("attributes-*.parquet")

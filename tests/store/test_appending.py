@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from crawlgauge import api
+import crawlgauge as cg
 from crawlgauge.errors import StoreError
 
 
@@ -34,9 +34,9 @@ def test_appending_equals_adding_all_at_once(tmp_path, store, see_whole):
         write_index(tmp_path / "1.cdxj", FIRST),
         write_index(tmp_path / "2.cdxj", SECOND),
     ]
-    whole = api.add_crawl(tmp_path / "other", "a", paths).crawl_set
-    api.add_crawl(store, "a", paths[0])
-    appended = api.add_crawl(store, "a", paths[1], append=True)
+    whole = cg.add_crawl(tmp_path / "other", "a", paths).crawl_set
+    cg.add_crawl(store, "a", paths[0])
+    appended = cg.add_crawl(store, "a", paths[1], append=True)
     assert appended.outcome == "appended"
     assert content(appended.crawl_set) == content(whole)
     assert appended.crawl_set.crawl.date == dt.date(2021, 12, 8)
@@ -46,33 +46,33 @@ def test_appending_equals_adding_all_at_once(tmp_path, store, see_whole):
 
 def test_files_that_are_in_the_crawl_are_noticed_and_not_read_again(store, make_list, caplog):
     first, second = make_list([1, 2], "1.txt"), make_list([2, 3], "2.txt")
-    api.add_crawl(store, "2021-12", first)
-    found = api.add_crawl(store, "2021-12", [first, second], append=True)
+    cg.add_crawl(store, "2021-12", first)
+    found = cg.add_crawl(store, "2021-12", [first, second], append=True)
     assert (found.outcome, found.crawl_set.crawl.n_urls, found.crawl_set.n_captures) == (
         "appended",
         3,
         4,
     )
     assert "1.txt is in the crawl already" in caplog.text
-    assert api.add_crawl(store, "2021-12", [first, second], append=True).outcome == "unchanged"
+    assert cg.add_crawl(store, "2021-12", [first, second], append=True).outcome == "unchanged"
 
 
 def test_appending_to_nothing_adds(store, make_list):
-    assert api.add_crawl(store, "2021-12", make_list([1]), append=True).outcome == "added"
+    assert cg.add_crawl(store, "2021-12", make_list([1]), append=True).outcome == "added"
 
 
 def test_a_given_date_stays_until_another_is_given(store, make_list, tmp_path):
-    api.add_crawl(store, "a", make_list([1], "1.txt"), date="2020-01-01")
+    cg.add_crawl(store, "a", make_list([1], "1.txt"), date="2020-01-01")
     later = write_index(tmp_path / "2.cdxj", SECOND)
-    crawl = api.add_crawl(store, "a", later, append=True).crawl_set.crawl
+    crawl = cg.add_crawl(store, "a", later, append=True).crawl_set.crawl
     assert crawl.date == dt.date(2020, 1, 1)
-    crawl = api.add_crawl(store, "a", make_list([9], "3.txt"), append=True, date="2020-02-02")
+    crawl = cg.add_crawl(store, "a", make_list([9], "3.txt"), append=True, date="2020-02-02")
     assert crawl.crawl_set.crawl.date == dt.date(2020, 2, 2)
 
 
 def test_another_way_of_counting_is_refused(store, make_list):
-    api.add_crawl(store, "2021-12", make_list([1], "1.txt"))
+    cg.add_crawl(store, "2021-12", make_list([1], "1.txt"))
     with pytest.raises(StoreError, match=r"made in another way \(status 2xx,none\)"):
-        api.add_crawl(store, "2021-12", make_list([2], "2.txt"), append=True, status="any")
+        cg.add_crawl(store, "2021-12", make_list([2], "2.txt"), append=True, status="any")
     with pytest.raises(StoreError, match="not both"):
-        api.add_crawl(store, "2021-12", make_list([2]), append=True, replace=True)
+        cg.add_crawl(store, "2021-12", make_list([2]), append=True, replace=True)

@@ -4,39 +4,39 @@ import json
 
 import pytest
 
-from crawlgauge import api
+import crawlgauge as cg
 from crawlgauge.errors import CrawlError, StoreError
 
 
 def test_crawls_are_listed_by_date_then_label(store, make_list):
     path = make_list([1])
     for label, date in (("b", "2020-01-01"), ("c", "2019-01-01"), ("a", "2020-01-01")):
-        api.add_crawl(store, label, path, date=date)
-    assert [item.crawl.label for item in api.list_crawls(store)] == ["c", "a", "b"]
-    assert api.open_store(store).labels() == ["a", "b", "c"]
+        cg.add_crawl(store, label, path, date=date)
+    assert [item.crawl.label for item in cg.list_crawls(store)] == ["c", "a", "b"]
+    assert cg.open_store(store).labels() == ["a", "b", "c"]
 
 
 def test_a_removed_crawl_is_gone_and_the_others_stay(full_store, see_whole):
-    api.remove_crawl(full_store, "2021-06")
+    cg.remove_crawl(full_store, "2021-06")
     see_whole(full_store, ["2021-12"])
     assert not (full_store / "crawls" / "2021-06").exists()
     with pytest.raises(StoreError, match="holds no crawl '2021-06'; it holds: 2021-12"):
-        api.remove_crawl(full_store, "2021-06")
+        cg.remove_crawl(full_store, "2021-06")
     with pytest.raises(CrawlError):
-        api.remove_crawl(full_store, "../crawls/2021-12")
+        cg.remove_crawl(full_store, "../crawls/2021-12")
 
 
 def test_a_store_from_which_all_was_removed_can_be_filled_again(full_store, make_list, see_whole):
     for label in ("2021-06", "2021-12"):
-        api.remove_crawl(full_store, label)
-    assert api.list_crawls(full_store) == ()
-    api.add_crawl(full_store, "2022-06", make_list([1]))
+        cg.remove_crawl(full_store, label)
+    assert cg.list_crawls(full_store) == ()
+    cg.add_crawl(full_store, "2022-06", make_list([1]))
     see_whole(full_store, ["2022-06"])
 
 
 def test_where_there_is_no_store_the_message_says_how_to_make_one(tmp_path):
     with pytest.raises(StoreError, match=r"there is no store at .*none; make one with crawlgauge"):
-        api.open_store(tmp_path / "none")
+        cg.open_store(tmp_path / "none")
 
 
 @pytest.mark.parametrize("what", ["file", "folder"])
@@ -48,7 +48,7 @@ def test_a_file_and_a_folder_of_other_files_do_not_become_a_store(tmp_path, make
         path.mkdir()
         (path / "chapter.txt").write_text("x")
     with pytest.raises(StoreError, match=f"thesis is a {what}"):
-        api.add_crawl(path, "2021-12", make_list([1]))
+        cg.add_crawl(path, "2021-12", make_list([1]))
     assert path.read_text() == "x" if what == "file" else (path / "chapter.txt").exists()
     assert what == "file" or len(list(path.iterdir())) == 1
 
@@ -56,7 +56,7 @@ def test_a_file_and_a_folder_of_other_files_do_not_become_a_store(tmp_path, make
 def test_an_empty_folder_becomes_a_store_and_parents_are_made(tmp_path, make_list, see_whole):
     (tmp_path / "empty").mkdir()
     for path in (tmp_path / "empty", tmp_path / "a" / "b" / "store"):
-        api.add_crawl(path, "2021-12", make_list([1]))
+        cg.add_crawl(path, "2021-12", make_list([1]))
         see_whole(path, ["2021-12"])
 
 
@@ -69,9 +69,9 @@ def test_a_newer_format_is_refused_and_nothing_is_touched(full_store, make_list,
     path.write_text(json.dumps(json.loads(path.read_text()) | {"schema": schema}))
     before = {file: file.read_bytes() for file in full_store.rglob("*.*") if file.is_file()}
     with pytest.raises(StoreError, match=rf"is of format '{schema}'; this version of crawlgauge"):
-        api.list_crawls(full_store)
+        cg.list_crawls(full_store)
     with pytest.raises(StoreError, match=f"is of format '{schema}'"):
-        api.add_crawl(full_store, "2021-06", make_list([1]))
+        cg.add_crawl(full_store, "2021-06", make_list([1]))
     after = {file: file.read_bytes() for file in full_store.rglob("*.*") if file.is_file()}
     assert after == before
 
@@ -80,7 +80,7 @@ def test_a_newer_format_is_refused_and_nothing_is_touched(full_store, make_list,
 def test_a_damaged_store_file_is_an_error_that_names_it(full_store, content):
     (full_store / "store.json").write_text(content)
     with pytest.raises(StoreError, match=r"store\.json"):
-        api.list_crawls(full_store)
+        cg.list_crawls(full_store)
 
 
 def test_leftovers_of_a_killed_process_are_cleaned_by_the_next_add(
@@ -89,7 +89,7 @@ def test_leftovers_of_a_killed_process_are_cleaned_by_the_next_add(
     folder = full_store / "crawls" / "2021-06"
     for name in (".partial-1-url.parquet", ".partial-1-manifest.json", "url-0000.parquet"):
         (folder / name).write_bytes(b"half")
-    api.add_crawl(full_store, "2021-06", make_list(range(100)))
+    cg.add_crawl(full_store, "2021-06", make_list(range(100)))
     see_whole(full_store, ["2021-06", "2021-12"])
 
 
@@ -98,14 +98,14 @@ def test_leftovers_of_a_process_killed_while_it_made_the_store_do_not_matter(
 ):
     (store / "crawls").mkdir(parents=True)
     (store / ".partial-1-store.json").write_bytes(b"half")
-    api.add_crawl(store, "2021-06", make_list([1]))
+    cg.add_crawl(store, "2021-06", make_list([1]))
     see_whole(store, ["2021-06"])
 
 
 def test_a_crawl_without_manifest_is_no_crawl(full_store, make_list, see_whole):
     (full_store / "crawls" / "2021-06" / "manifest.json").unlink()
-    assert [item.crawl.label for item in api.list_crawls(full_store)] == ["2021-12"]
-    assert api.add_crawl(full_store, "2021-06", make_list([1])).outcome == "added"
+    assert [item.crawl.label for item in cg.list_crawls(full_store)] == ["2021-12"]
+    assert cg.add_crawl(full_store, "2021-06", make_list([1])).outcome == "added"
     see_whole(full_store, ["2021-06", "2021-12"])
 
 
@@ -114,9 +114,9 @@ def test_the_store_is_the_given_one_else_that_of_the_environment_else_here(
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CRAWLGAUGE_STORE", str(full_store))
-    assert len(api.list_crawls()) == 2
+    assert len(cg.list_crawls()) == 2
     with pytest.raises(StoreError):
-        api.list_crawls(tmp_path / "other")
+        cg.list_crawls(tmp_path / "other")
     monkeypatch.delenv("CRAWLGAUGE_STORE")
     full_store.rename("crawlgauge.store")
-    assert len(api.list_crawls()) == 2
+    assert len(cg.list_crawls()) == 2

@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from crawlgauge import api
+import crawlgauge as cg
 from crawlgauge.errors import SourceError
 from crawlgauge.store.crawl_list import read_crawl_list
 
@@ -69,7 +69,7 @@ def test_labels_dates_and_files_are_read(crawl_list, tmp_path, text):
 )
 def test_what_is_wrong_is_said_with_its_line_and_nothing_is_added(crawl_list, store, text, message):
     with pytest.raises(SourceError, match=message) as caught:
-        api.add_crawls(store, crawl_list(text))
+        cg.add_crawls(store, crawl_list(text))
     assert "crawls.csv" in str(caught.value)
     assert not store.exists()
 
@@ -77,21 +77,21 @@ def test_what_is_wrong_is_said_with_its_line_and_nothing_is_added(crawl_list, st
 def test_all_crawls_are_added_and_a_second_run_changes_nothing(crawl_list, store, see_whole):
     path = crawl_list("label,date,path\n2020-06,,lists/0.txt\n2020-12,,lists/1.txt\n")
     seen = []
-    added = api.add_crawls(store, path, on_added=seen.append)
+    added = cg.add_crawls(store, path, on_added=seen.append)
     assert [(item.crawl_set.crawl.label, item.outcome) for item in added] == [
         ("2020-06", "added"),
         ("2020-12", "added"),
     ]
     assert tuple(seen) == added
-    assert {item.outcome for item in api.add_crawls(store, path)} == {"unchanged"}
+    assert {item.outcome for item in cg.add_crawls(store, path)} == {"unchanged"}
     see_whole(store, ["2020-06", "2020-12"])
 
 
 def test_crawls_before_one_that_fails_stay(crawl_list, store, tmp_path, see_whole):
     (tmp_path / "lists" / "1.txt").write_text("nonsense\n")
     path = crawl_list("label,date,path\n2020-06,,lists/0.txt\n2020-12,,lists/1.txt\n")
-    with pytest.raises(SourceError, match="none of 1 lines is a URL"):
-        api.add_crawls(store, path)
+    with pytest.raises(SourceError, match="its only line is no URL"):
+        cg.add_crawls(store, path)
     see_whole(store, ["2020-06"])
 
 

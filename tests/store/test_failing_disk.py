@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from crawlgauge import api
+import crawlgauge as cg
 from crawlgauge.demonstration import run_demo
 from crawlgauge.errors import CrawlgaugeError, StoreError
 
@@ -37,20 +37,20 @@ def small_disk(tmp_path):
 def test_a_crawl_that_does_not_fit_leaves_no_store(small_disk, make_list):
     store = small_disk / "store"
     with pytest.raises(StoreError, match=r"no room in .* needs about .* Free some space"):
-        api.add_crawl(store, "2021-12", make_list(range(N_URLS)))
+        cg.add_crawl(store, "2021-12", make_list(range(N_URLS)))
     assert list(small_disk.iterdir()) == []
 
 
 def test_a_crawl_that_does_not_fit_leaves_the_others_whole(small_disk, make_list, see_whole):
     store = small_disk / "store"
-    api.add_crawl(store, "2021-06", make_list(range(1000)))
+    cg.add_crawl(store, "2021-06", make_list(range(1000)))
     large = make_list(range(N_URLS))
     for label in ("2021-12", "2021-06"):
         with pytest.raises(StoreError, match="the store is whole"):
-            api.add_crawl(store, label, large, replace=True)
+            cg.add_crawl(store, label, large, replace=True)
         see_whole(store, ["2021-06"])
-    assert api.list_crawls(store)[0].crawl.n_urls == 1000
-    api.add_crawl(store, "2021-12", make_list(range(2000)))
+    assert cg.list_crawls(store)[0].crawl.n_urls == 1000
+    cg.add_crawl(store, "2021-12", make_list(range(2000)))
     see_whole(store, ["2021-06", "2021-12"])
 
 
@@ -59,23 +59,23 @@ def test_a_disk_without_any_room_is_an_error_in_words(small_disk, make_list):
     with pytest.raises(OSError, match="No space"):
         filler.write_bytes(b"x" * (1 << 21))
     with pytest.raises(StoreError, match="No space left"):
-        api.add_crawl(small_disk / "store", "2021-12", make_list(range(10)))
+        cg.add_crawl(small_disk / "store", "2021-12", make_list(range(10)))
     assert [path.name for path in small_disk.iterdir()] == ["filler"]
 
 
 def test_a_read_only_disk_can_be_read_and_refuses_writing(small_disk, make_list):
     store = small_disk / "store"
     path = make_list(range(10))
-    api.add_crawl(store, "2021-06", path)
-    api.add_crawl(store, "2021-12", path)
+    cg.add_crawl(store, "2021-06", path)
+    cg.add_crawl(store, "2021-12", path)
     remount = ["mount", "-o", "remount,ro", str(small_disk)]
     subprocess.run(remount, check=True)
-    assert api.count_overlaps(store).n_shared.tolist() == [[10, 10], [10, 10]]
-    assert {item.problem for item in api.verify_store(store)} == {None}
+    assert cg.count_overlaps(store).n_shared.tolist() == [[10, 10], [10, 10]]
+    assert {item.problem for item in cg.verify_store(store)} == {None}
     for change in (
-        lambda: api.add_crawl(store, "2022-06", path),
-        lambda: api.remove_crawl(store, "2021-06"),
-        lambda: api.add_crawl(small_disk / "other", "2022-06", path),
+        lambda: cg.add_crawl(store, "2022-06", path),
+        lambda: cg.remove_crawl(store, "2021-06"),
+        lambda: cg.add_crawl(small_disk / "other", "2022-06", path),
     ):
         with pytest.raises(StoreError, match="Read-only file system; choose another store"):
             change()
@@ -96,14 +96,14 @@ def test_whichever_step_fails_the_store_holds_the_old_or_the_new(
             with monkeypatch.context() as patch:
                 fail_at(patch, step, n, number)
                 try:
-                    api.add_crawl(full_store, label, path, replace=True)
+                    cg.add_crawl(full_store, label, path, replace=True)
                     message = None
                 except StoreError as error:
                     message = str(error)
-            sizes = {item.crawl.label: item.crawl.n_urls for item in api.list_crawls(full_store)}
+            sizes = {item.crawl.label: item.crawl.n_urls for item in cg.list_crawls(full_store)}
             assert sizes["2021-12"] == 100
             assert sizes.get(label) in ([old_size, 7] if message else [7])
-            assert {item.problem for item in api.verify_store(full_store)} == {None}
+            assert {item.problem for item in cg.verify_store(full_store)} == {None}
             if message is None:
                 break
             assert os.strerror(number) in message
@@ -130,7 +130,7 @@ def test_a_folder_that_may_not_be_written_is_said_so(full_store, make_list, monk
         os, "mkdir", lambda *_: (_ for _ in ()).throw(PermissionError(13, "Denied"))
     )
     with pytest.raises(StoreError, match=r"cannot write .*: Denied; check who may write there"):
-        api.add_crawl(full_store, "2022-06", make_list([1]))
+        cg.add_crawl(full_store, "2022-06", make_list([1]))
 
 
 def test_a_demo_that_does_not_fit_is_an_error_in_words(small_disk):

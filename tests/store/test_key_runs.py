@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlgauge import api
+import crawlgauge as cg
 from crawlgauge.keys.thresholds import WHOLE, Sampling, count_ranges, parse_sampling
 from crawlgauge.store import key_runs
 from crawlgauge.store.key_runs import KeyMemory, sort_unique
@@ -112,14 +112,14 @@ def test_a_crawl_beyond_memory_is_the_same_crawl(tmp_path, monkeypatch):
     for number, path in enumerate(lists):
         urls = (f"http://h{k % 97}.org/{k}\n" for k in range(number * 3000, number * 3000 + 5000))
         path.write_text("".join(urls))
-    ample = api.add_crawl(tmp_path / "ample", "2021-06", lists)
+    ample = cg.add_crawl(tmp_path / "ample", "2021-06", lists)
     monkeypatch.setattr(key_runs, "_SHARE_FOR_KEYS", 1e-7)
     spilled = []
     write_run = SpillFolder.write_run
     monkeypatch.setattr(
         SpillFolder, "write_run", lambda *words: spilled.append(1) or write_run(*words)
     )
-    scarce = api.add_crawl(tmp_path / "scarce", "2021-06", lists, memory="256M")
+    scarce = cg.add_crawl(tmp_path / "scarce", "2021-06", lists, memory="256M")
     assert spilled
     assert scarce.crawl_set.checksum == ample.crawl_set.checksum
     assert scarce.crawl_set.range_bits == ample.crawl_set.range_bits

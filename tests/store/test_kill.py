@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from crawlgauge import api
+import crawlgauge as cg
 
 pytestmark = pytest.mark.slow
 
@@ -16,7 +16,7 @@ N_KILLS = 30
 
 KILL_ITSELF = """
 import os, signal, sys
-from crawlgauge import api
+import crawlgauge as cg
 
 n_before, when, store, label, path = int(sys.argv[1]), *sys.argv[2:]
 n_calls = 0
@@ -38,7 +38,7 @@ def watch(name):
 
 for name in ("fsync", "replace", "link", "unlink", "mkdir", "rmdir", "ftruncate", "write"):
     watch(name)
-api.add_crawl(store, label, path, replace=True)
+cg.add_crawl(store, label, path, replace=True)
 """
 
 
@@ -48,13 +48,13 @@ def recover(see_whole):
 
     def recover(store, label, path, old_sizes, new_size):
         if (store / "store.json").exists():
-            assert {item.problem for item in api.verify_store(store)} <= {None}
-            sizes = {item.crawl.label: item.crawl.n_urls for item in api.list_crawls(store)}
+            assert {item.problem for item in cg.verify_store(store)} <= {None}
+            sizes = {item.crawl.label: item.crawl.n_urls for item in cg.list_crawls(store)}
             possible = (old_sizes, old_sizes | {label: new_size})
             assert sizes in possible
         else:
             assert not old_sizes
-        api.add_crawl(store, label, path, replace=True)
+        cg.add_crawl(store, label, path, replace=True)
         see_whole(store, old_sizes | {label: new_size})
 
     return recover
@@ -73,7 +73,7 @@ def test_a_kill_at_each_step_leaves_the_store_whole(
     for n in range(1, 60):
         store = tmp_path / f"store-{n}"
         if not is_first:
-            api.add_crawl(store, "2021-06", old)
+            cg.add_crawl(store, "2021-06", old)
         result = subprocess.run(
             [sys.executable, "-c", KILL_ITSELF, str(n), when, str(store), label, str(path)],
             env=environment,
@@ -90,7 +90,7 @@ def test_a_kill_at_each_step_leaves_the_store_whole(
 def test_kills_over_the_whole_duration_leave_the_store_whole(
     store, make_list, start, tmp_path, recover
 ):
-    api.add_crawl(store, "2021-06", make_list(range(1000), "old.txt"))
+    cg.add_crawl(store, "2021-06", make_list(range(1000), "old.txt"))
     path = make_list(range(N_URLS))
     words = ("add", "2021-12", path, "--store")
 
@@ -111,6 +111,6 @@ def test_kills_over_the_whole_duration_leave_the_store_whole(
     for number in range(N_KILLS):
         codes.append(run_for(duration * (number + 0.5) / N_KILLS, store))
         recover(store, "2021-12", path, {"2021-06": 1000}, N_URLS)
-        api.remove_crawl(store, "2021-12")
+        cg.remove_crawl(store, "2021-12")
     # Some rounds go through before the kill where the machine has become faster meanwhile.
     assert codes.count(-signal.SIGKILL) >= N_KILLS // 2

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from crawlgauge import api
+import crawlgauge as cg
 from crawlgauge.errors import StoreBusy, StoreError
 from crawlgauge.keys.rules import RAW
 from crawlgauge.store.catalogue import open_store, store_for_adding
@@ -59,8 +59,8 @@ def test_one_crawl_is_written_by_one_process_and_the_other_is_told(
     expected = f"crawl '2021-12' is being written by another process ({writing.pid}); wait until"
     assert expected in errors.decode()
     with pytest.raises(StoreBusy):
-        api.add_crawl(store, "2021-12", path, replace=True)
-    assert api.list_crawls(store) == ()
+        cg.add_crawl(store, "2021-12", path, replace=True)
+    assert cg.list_crawls(store) == ()
     writing.communicate(URLS, timeout=60)
     assert writing.returncode == 0
     see_whole(store, ["2021-12"])
@@ -70,10 +70,10 @@ def test_a_crawl_is_not_removed_while_it_is_written(full_store, start, see_whole
     writing = start("add", "2021-12", "-", "--replace", "--store", full_store)
     wait_for_lock(full_store, "2021-12", writing)
     with pytest.raises(StoreBusy):
-        api.remove_crawl(full_store, "2021-12")
-    assert api.list_crawls(full_store)[1].crawl.n_urls == 100, "the old crawl can be read"
+        cg.remove_crawl(full_store, "2021-12")
+    assert cg.list_crawls(full_store)[1].crawl.n_urls == 100, "the old crawl can be read"
     writing.communicate(URLS, timeout=60)
-    assert api.list_crawls(full_store)[1].crawl.n_urls == 2
+    assert cg.list_crawls(full_store)[1].crawl.n_urls == 2
     see_whole(full_store, ["2021-06", "2021-12"])
 
 
@@ -82,7 +82,7 @@ def test_a_killed_process_blocks_nobody(store, start, make_list, see_whole):
     wait_for_lock(store, "2021-12", killed)
     killed.kill()
     killed.wait()
-    api.add_crawl(store, "2021-12", make_list([1]))
+    cg.add_crawl(store, "2021-12", make_list([1]))
     see_whole(store, ["2021-12"])
 
 
@@ -92,7 +92,7 @@ def test_an_add_that_fails_does_not_take_the_store_away_from_another(store, make
         opened = open_store(store, create_with=RAW)
     with opened.writing("2021-06"):
         pass
-    api.add_crawl(store, "2021-06", make_list([1]))
+    cg.add_crawl(store, "2021-06", make_list([1]))
     see_whole(store, ["2021-06"])
 
 
@@ -104,4 +104,4 @@ def test_a_store_deleted_while_a_crawl_is_written_is_an_error_in_words(full_stor
             full_store.rmdir()
 
     with pytest.raises(StoreError, match=r"cannot write|missing"):
-        api.add_crawl(full_store, "2022-06", make_list([1]), progress=delete)
+        cg.add_crawl(full_store, "2022-06", make_list([1]), progress=delete)

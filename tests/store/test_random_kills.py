@@ -15,7 +15,7 @@ N_ROUNDS = 150
 DRIVER = """
 import json, os, random, select, signal, sys, time
 from pathlib import Path
-from crawlgauge import api
+import crawlgauge as cg
 from crawlgauge.store import key_runs
 
 store, folder, seed, n_rounds = Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:])
@@ -26,11 +26,11 @@ LABELS = ["2020-06", "2020-12", "2021-06", "2021-12"]
 def act(action, label, chosen):
     key_runs._SHARE_FOR_KEYS = 1e-4  # some 3,000 keys: each crawl is spilled many times
     if action == "count":
-        api.count_overlaps(store)
+        cg.count_overlaps(store)
     elif action == "remove":
-        api.remove_crawl(store, label)
+        cg.remove_crawl(store, label)
     else:
-        api.add_crawl(store, label, chosen, replace=action == "replace", memory="256M")
+        cg.add_crawl(store, label, chosen, replace=action == "replace", memory="256M")
 
 def in_child(work, patience):
     # Returns what the child said, and whether it was killed.
@@ -59,13 +59,13 @@ def in_child(work, patience):
     return json.loads(said) if said else None, os.WIFSIGNALED(status)
 
 def look():
-    problems = [f"{item.label}: {item.problem}" for item in api.verify_store(store) if item.problem]
-    sizes = {item.crawl.label: item.crawl.n_urls for item in api.list_crawls(store)}
+    problems = [f"{item.label}: {item.problem}" for item in cg.verify_store(store) if item.problem]
+    sizes = {item.crawl.label: item.crawl.n_urls for item in cg.list_crawls(store)}
     return {"problems": problems, "sizes": sizes}
 
 def tidy():
     act("replace", "2022-06-tidy", files[:1])
-    api.remove_crawl(store, "2022-06-tidy")
+    cg.remove_crawl(store, "2022-06-tidy")
     known = {"store.json", "manifest.json", "lock"}
     strange = [
         str(path.relative_to(store))

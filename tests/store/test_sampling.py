@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from crawlgauge import api
+import crawlgauge as cg
 from crawlgauge.errors import SourceError, StoreError
 from crawlgauge.keys import thresholds
 from crawlgauge.keys.thresholds import WHOLE, parse_sampling
@@ -16,11 +16,11 @@ def keys_of(crawl_set):
 
 @pytest.fixture
 def whole(tmp_path, make_list):
-    return api.add_crawl(tmp_path / "whole", "2021-06", make_list(range(5000))).crawl_set
+    return cg.add_crawl(tmp_path / "whole", "2021-06", make_list(range(5000))).crawl_set
 
 
 def test_a_share_keeps_the_keys_below_it_and_estimates_the_size(store, make_list, whole):
-    sample = api.add_crawl(store, "2021-06", make_list(range(5000)), sample="1/8").crawl_set
+    sample = cg.add_crawl(store, "2021-06", make_list(range(5000)), sample="1/8").crawl_set
     every = keys_of(whole)
     assert keys_of(sample).tolist() == every[every < np.uint64(WHOLE // 8)].tolist()
     assert sample.sample_rate == 1 / 8
@@ -28,16 +28,16 @@ def test_a_share_keeps_the_keys_below_it_and_estimates_the_size(store, make_list
     assert sample.crawl.n_urls == 8 * sample.crawl.n_sampled
     assert abs(sample.crawl.n_urls - 5000) < 3 * np.sqrt(5000 * 7)
     assert sample.n_captures == 5000
-    assert all(finding.problem is None for finding in api.verify_store(store))
+    assert all(finding.problem is None for finding in cg.verify_store(store))
 
 
 def test_auto_keeps_as_many_keys_of_a_crawl_of_any_size(store, make_list, whole, monkeypatch):
     monkeypatch.setattr(thresholds, "_AUTO_KEYS", 400)
-    sample = api.add_crawl(store, "2021-06", make_list(range(5000)), sample="auto").crawl_set
+    sample = cg.add_crawl(store, "2021-06", make_list(range(5000)), sample="auto").crawl_set
     assert keys_of(sample).tolist() == keys_of(whole)[:400].tolist()
     assert sample.threshold == int(keys_of(whole)[400])
     assert abs(sample.crawl.n_urls - 5000) < 3 * 5000 / 20
-    small = api.add_crawl(store, "2021-12", make_list(range(300)), sample="auto").crawl_set
+    small = cg.add_crawl(store, "2021-12", make_list(range(300)), sample="auto").crawl_set
     assert (small.sample_rate, small.crawl.n_urls, small.crawl.n_sampled) == (1.0, 300, None)
 
 
@@ -45,18 +45,18 @@ def test_auto_keeps_as_many_keys_of_a_crawl_of_any_size(store, make_list, whole,
 def test_appending_to_a_sample_gives_the_sample_of_all(store, make_list, monkeypatch, sample):
     monkeypatch.setattr(thresholds, "_AUTO_KEYS", 400)
     first, second = make_list(range(2500), "a.txt"), make_list(range(2000, 5000), "b.txt")
-    at_once = api.add_crawl(store, "2021-06", [first, second], sample=sample).crawl_set
-    api.add_crawl(store, "2021-12", first, sample=sample)
-    appended = api.add_crawl(store, "2021-12", second, sample=sample, append=True).crawl_set
+    at_once = cg.add_crawl(store, "2021-06", [first, second], sample=sample).crawl_set
+    cg.add_crawl(store, "2021-12", first, sample=sample)
+    appended = cg.add_crawl(store, "2021-12", second, sample=sample, append=True).crawl_set
     assert appended.checksum == at_once.checksum
     assert appended.threshold == at_once.threshold
     with pytest.raises(StoreError, match=f"made in another way .sample {sample}"):
-        api.add_crawl(store, "2021-12", make_list(range(9), "c.txt"), append=True)
+        cg.add_crawl(store, "2021-12", make_list(range(9), "c.txt"), append=True)
 
 
 def test_a_sample_without_any_url_is_an_error_that_says_so(store, make_list):
     with pytest.raises(SourceError, match=r"sample 1/1000000 of 3 captures holds no URL"):
-        api.add_crawl(store, "2021-06", make_list(range(3)), sample="1/1000000")
+        cg.add_crawl(store, "2021-06", make_list(range(3)), sample="1/1000000")
     assert not store.exists()
 
 

@@ -5,13 +5,13 @@ import shutil
 
 import pytest
 
-from crawlgauge import api
+import crawlgauge as cg
 from crawlgauge.errors import StoreError
 from crawlgauge.store import set_file
 
 
 def problem_of(store, label="2021-06"):
-    return {item.label: item.problem for item in api.verify_store(store)}[label]
+    return {item.label: item.problem for item in cg.verify_store(store)}[label]
 
 
 def flip(path, place, bits=0xFF):
@@ -21,7 +21,7 @@ def flip(path, place, bits=0xFF):
 
 
 def test_a_whole_store_is_whole(full_store):
-    assert [(item.label, item.problem) for item in api.verify_store(full_store)] == [
+    assert [(item.label, item.problem) for item in cg.verify_store(full_store)] == [
         ("2021-06", None),
         ("2021-12", None),
     ]
@@ -29,7 +29,7 @@ def test_a_whole_store_is_whole(full_store):
 
 def test_a_store_of_several_row_groups_is_whole(store, make_list, monkeypatch):
     monkeypatch.setattr(set_file, "_KEYS_PER_RANGE", 50)
-    assert api.add_crawl(store, "2021-06", make_list(range(1000))).crawl_set.range_bits == 5
+    assert cg.add_crawl(store, "2021-06", make_list(range(1000))).crawl_set.range_bits == 5
     assert problem_of(store) is None
 
 
@@ -62,7 +62,7 @@ def test_a_flipped_bit_is_found_and_the_other_crawl_stays_usable(full_store, onl
 )
 def test_every_single_flipped_bit_is_found(store, make_list, name):
     """Whatever the damage makes of the file, it is told as a problem and never as a crash."""
-    folder = api.add_crawl(store, "2021-06", make_list(range(20))).crawl_set.path.parent
+    folder = cg.add_crawl(store, "2021-06", make_list(range(20))).crawl_set.path.parent
     (path,) = folder.glob(name) if "*" in name else [folder / name]
     whole = path.read_bytes()
     missed = set()
@@ -85,7 +85,7 @@ def test_a_missing_file_is_found(full_store, only_set_file):
     only_set_file.unlink()
     assert "is missing" in problem_of(full_store)
     with pytest.raises(StoreError, match="is missing"):
-        api.count_overlaps(full_store)
+        cg.count_overlaps(full_store)
 
 
 @pytest.mark.parametrize("n_bytes", [0, 10, 500, -1])
@@ -105,7 +105,7 @@ def test_a_damaged_manifest_is_found_and_healed_by_replace(
     manifest.write_bytes(content)
     assert "manifest.json" in problem_of(full_store)
     assert problem_of(full_store, "2021-12") is None
-    api.add_crawl(full_store, "2021-06", make_list(range(100)), replace=True)
+    cg.add_crawl(full_store, "2021-06", make_list(range(100)), replace=True)
     see_whole(full_store, ["2021-06", "2021-12"])
 
 
@@ -113,11 +113,11 @@ def test_a_damaged_crawl_can_be_replaced_and_removed(
     full_store, only_set_file, make_list, see_whole
 ):
     only_set_file.write_bytes(b"")
-    api.add_crawl(full_store, "2021-06", make_list(range(100)), replace=True)
+    cg.add_crawl(full_store, "2021-06", make_list(range(100)), replace=True)
     see_whole(full_store, ["2021-06", "2021-12"])
     (path,) = (full_store / "crawls" / "2021-06").glob("url-*.parquet")
     path.write_bytes(b"")
-    api.remove_crawl(full_store, "2021-06")
+    cg.remove_crawl(full_store, "2021-06")
     see_whole(full_store, ["2021-12"])
 
 

@@ -17,12 +17,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawlgauge.crawl import check_label
 from crawlgauge.errors import StoreBusy, StoreError
 from crawlgauge.keys.rules import RULES, KeyRule
-from crawlgauge.store.attribute_file import read_attributes
-from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.crawl_writer import CrawlWriter
 from crawlgauge.store.creation import (
@@ -39,6 +38,9 @@ from crawlgauge.store.locking import hold_lock
 from crawlgauge.store.manifest import MANIFEST_NAME, Manifest, read_manifest
 from crawlgauge.store.set_file import read_description
 from crawlgauge.store.spilling import remove_abandoned
+
+if TYPE_CHECKING:
+    from crawlgauge.store.attributes import Attributes
 
 __all__ = ["Store", "open_store", "store_for_adding", "stored_rule"]
 
@@ -95,7 +97,7 @@ class Store:
             )
         return self.folder(label) / sets[level].file
 
-    def attributes(self, crawl_set: CrawlSet) -> Attributes:
+    def attributes(self, crawl_set: CrawlSet) -> "Attributes":
         """Return host, media type and status of the smallest keys of a crawl.
 
         Raises
@@ -103,6 +105,9 @@ class Store:
         StoreError
             If they are damaged, or of another state of the crawl.
         """
+        # Loads compiled code, which those who only list crawls need not wait for.
+        from crawlgauge.store.attribute_file import read_attributes
+
         label = crawl_set.crawl.label
         path = self.folder(label) / self.manifest(label).attributes.file
         return read_attributes(path, set_checksum=crawl_set.checksum)

@@ -4,19 +4,20 @@ import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.errors import StoreError
-from crawlgauge.store.attribute_file import write_attributes
-from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.files import explain_os_error, partial_file, sync_folder, write_durably
 from crawlgauge.store.locking import LOCK_NAME
 from crawlgauge.store.manifest import MANIFEST_NAME, Manifest, StoredFile, read_manifest
 from crawlgauge.store.set_file import read_description, write_set
+
+if TYPE_CHECKING:
+    from crawlgauge.store.attributes import Attributes
 
 __all__ = ["CrawlWriter"]
 
@@ -32,7 +33,7 @@ class CrawlWriter:
         self,
         ranges: Iterable[NDArray[np.uint64]],
         description: CrawlSet,
-        attributes: Attributes,
+        attributes: "Attributes",
     ) -> CrawlSet:
         """Write a set and make it the crawl's, in place of what was there before.
 
@@ -48,6 +49,8 @@ class CrawlWriter:
         CrawlSet
             As it stands in the store now.
         """
+        from crawlgauge.store.attribute_file import write_attributes
+
         level = description.level
         with explain_os_error("write", self.folder):
             stored_set = self._write(level, lambda file: write_set(file, ranges, description))
