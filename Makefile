@@ -4,10 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-# FULL=1 adds the slow tests and those that need Java, and fails where it would skip.
+# FULL=1 adds the slow tests and those that need Java or Chromium, and fails where it would skip.
 FULL ?=
-TEST_GROUPS := --group test $(if $(FULL),--group docs --group java)
-SELECT := $(if $(FULL),,-m "not slow and not java")
+TEST_GROUPS := --group test $(if $(FULL),--group docs --group java --group browser)
+SELECT := $(if $(FULL),,-m "not slow and not java and not browser")
 export CRAWLGAUGE_REQUIRE_ALL := $(FULL)
 
 .DEFAULT_GOAL := help

@@ -1,5 +1,6 @@
 """Fixtures for all tests: real data beside the project, and what to do where it is absent."""
 
+import importlib.util
 import os
 import shutil
 from pathlib import Path
@@ -46,6 +47,15 @@ def java() -> str:
     """Return the path of Java."""
     found = shutil.which("java")
     return found if found is not None else skip_or_fail("Java is not installed")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Return the path of Chromium, where Playwright is there to drive it."""
+    if importlib.util.find_spec("playwright") is None:
+        skip_or_fail("Playwright is not installed")
+    found = shutil.which("chromium")
+    return found if found is not None else skip_or_fail("Chromium is not installed")
 
 
 def _find_beside(name: str) -> Path:

@@ -33,12 +33,15 @@ def test_it_can_be_repeated_and_shows_truth_beside_estimate(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "Truth and estimate:" in shown
     assert str(folder / "store") in shown
+    assert f"Report: {folder / 'report.html'}" in shown
+    assert "<!DOCTYPE html>" in (folder / "report.html").read_text(encoding="utf-8")
     assert json.loads((folder / "crawls" / "truth.json").read_text())["seed"] == 1
     assert (folder / "notes.txt").read_text() == "mine"
     assert main._run(["demo", str(folder), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["truth"]["persistence"] == 0.73
     assert document["estimate"]["schema"] == "crawlgauge.estimate/1"
+    assert document["report"] == str(folder / "report.html")
 
 
 @pytest.mark.parametrize("name", ["thesis.txt", "crawls/list.txt", "store/chapter.txt"])

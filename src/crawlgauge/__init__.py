@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crawlgauge.api import remove_crawl as remove_crawl
     from crawlgauge.api import verify_store as verify_store
     from crawlgauge.api import write_overlaps as write_overlaps
+    from crawlgauge.api import write_report as write_report
     from crawlgauge.errors import CrawlError as CrawlError
     from crawlgauge.errors import CrawlgaugeError as CrawlgaugeError
     from crawlgauge.errors import DamagedInput as DamagedInput
@@ -56,6 +57,7 @@ _HOMES = {
         "remove_crawl",
         "verify_store",
         "write_overlaps",
+        "write_report",
     ),
     "crawlgauge.errors": (
         "CrawlError",

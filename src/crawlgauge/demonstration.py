@@ -1,4 +1,4 @@
-"""The whole story on simulated data: known truth, real files, a store, an estimate."""
+"""The whole story on simulated data: known truth, real files, a store, an estimate, a report."""
 
 import shutil
 from dataclasses import dataclass
@@ -6,13 +6,15 @@ from pathlib import Path
 
 from crawlgauge import api, simulation
 from crawlgauge.errors import SourceError
-from crawlgauge.ingestion import StrPath, add_crawl
+from crawlgauge.ingestion import add_crawl
+from crawlgauge.locations import StrPath
 from crawlgauge.simulate.archive import SimulatedArchive
 
-__all__ = ["Demonstration", "run_demo"]
+__all__ = ["Demonstration", "run_demo", "write_demo_report"]
 
 _INDEXES = "crawls"
 _MARK = ".crawlgauge-demo"
+_REPORT = "report.html"
 _STORE = "store"
 
 
@@ -66,6 +68,17 @@ def run_demo(
             progress(number, len(paths))
     fit = api.estimate(api.count_overlaps(store))
     return Demonstration(archive=archive, fit=fit, indexes=indexes, store=store)
+
+
+def write_demo_report(demonstration: Demonstration) -> Path:
+    """Write the report of a demo beside its store, and return where.
+
+    Parameters
+    ----------
+    demonstration
+        What `run_demo` made.
+    """
+    return api.write_report(demonstration.fit, demonstration.store.parent / _REPORT).path
 
 
 def _make_room(folder: Path, indexes: Path, store: Path) -> None:

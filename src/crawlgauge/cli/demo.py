@@ -22,16 +22,21 @@ Examples:
 def demo(folder: str, seed: int, as_json: bool) -> None:
     """Simulate an archive of 15 crawls, add it to a store, estimate, and compare with the truth.
 
-    DIR receives the simulated CDXJ files with truth.json, and the store; it is made if it is
-    missing, and what an earlier demo left in it is replaced. Default: crawlgauge-demo.
+    DIR receives the simulated CDXJ files with truth.json, the store and report.html; it is made if
+    it is missing, and what an earlier demo left in it is replaced. Default: crawlgauge-demo.
     """
-    from crawlgauge.demonstration import run_demo
+    from crawlgauge.demonstration import run_demo, write_demo_report
     from crawlgauge.report import truth_text
 
     with show_progress("simulating and reading") as progress:
         result = run_demo(folder, seed=seed, progress=progress)
+    report = write_demo_report(result)
     if as_json:
-        document = {"truth": result.archive.truth.to_dict(), "estimate": result.fit.to_dict()}
+        document = {
+            "truth": result.archive.truth.to_dict(),
+            "estimate": result.fit.to_dict(),
+            "report": str(report),
+        }
         click.echo(json.dumps(document, indent=1))
         return
     click.echo(f"""\
@@ -46,5 +51,6 @@ Truth and estimate:
 
 CDXJ files and truth.json: {result.indexes}
 Store: {result.store}
+Report: {report} (open it in a browser)
 Try next: crawlgauge list --store {result.store}
           crawlgauge overlaps --store {result.store}""")

@@ -14,9 +14,11 @@ from crawlgauge._version import __version__
 from crawlgauge.cli.add import add
 from crawlgauge.cli.demo import demo
 from crawlgauge.cli.estimate import estimate
+from crawlgauge.cli.figures import figures
 from crawlgauge.cli.list import list_
 from crawlgauge.cli.overlaps import overlaps
 from crawlgauge.cli.remove import remove
+from crawlgauge.cli.report import report
 from crawlgauge.cli.simulate import simulate
 from crawlgauge.cli.verify import verify
 from crawlgauge.errors import CrawlgaugeError
@@ -35,6 +37,7 @@ Examples:
   crawlgauge add 2021-06 crawls/2021-06/*.txt.gz
   crawlgauge add 2021-12 crawls/2021-12/*.txt.gz
   crawlgauge estimate
+  crawlgauge report --open
 
 Each command has --help with examples, and --json.
 Exit codes: 0 done, 1 error, 2 wrong usage, 4 done, but some input was damaged.""",
@@ -53,7 +56,7 @@ def command(context: click.Context, quiet: bool) -> None:
     )
 
 
-for subcommand in (demo, add, list_, remove, verify, overlaps, estimate, simulate):
+for subcommand in (demo, add, list_, remove, verify, overlaps, estimate, report, figures, simulate):
     command.add_command(subcommand)
 
 

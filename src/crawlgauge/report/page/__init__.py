@@ -1,0 +1,1 @@
+"""`Estimates` as one HTML page that needs nothing but itself."""

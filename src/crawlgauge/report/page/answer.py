@@ -1,0 +1,278 @@
+"""The answer, as large as it may be: a number, a bound, or that there is none."""
+
+from dataclasses import dataclass
+
+from crawlgauge.model.estimates import Check, Estimate, Estimates, Status
+from crawlgauge.model.phrases import names, percent, percent_range, things
+from crawlgauge.report.page.verdict import Verdict
+
+__all__ = ["Answer", "Bar", "find_answer", "has_quotable_number", "judge_answer"]
+
+_TWO = 2
+_NOTHING = "not known"
+_RESTS_ON = {
+    "known-alive": "the capture histories of {n} crawls, by {what} known to have been alive",
+    "two-way": "the overlaps of {pairs} of {n} crawls, by the two-way model",
+}
+_BASES = {"interval": "{} interval", "empirical-band": "empirical {} band"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A range on the way from nothing to everything, in per cent of it.
+
+    Parameters
+    ----------
+    low, high
+        Ends of the range, at most 100.
+    value
+        The estimate; None if only the range is to be shown.
+    is_open
+        Whether the range ends at 100 only because there is no more.
+    """
+
+    low: float
+    high: float
+    value: float | None
+    is_open: bool = False
+
+    @property
+    def width(self) -> float:
+        """Length of the range."""
+        return round(self.high - self.low, 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What stands at the top of the page.
+
+    Parameters
+    ----------
+    figure
+        The number as large type.
+    meaning
+        What it is a number of.
+    range_text
+        Its range in words; empty if there is none.
+    bar
+        The range as a picture; None if there is none.
+    statement
+        The answer in a sentence.
+    rests_on
+        Which data and which estimator it comes from.
+    verdict
+        How far to trust it.
+    """
+
+    figure: str
+    meaning: str
+    range_text: str
+    bar: Bar | None
+    statement: str
+    rests_on: str
+    verdict: Verdict
+
+
+def find_answer(estimates: Estimates) -> Answer:
+    """Return the answer, never more certain than the estimates are.
+
+    Parameters
+    ----------
+    estimates
+        Of a series of crawls.
+    """
+    coverage = estimates.headline.coverage
+    figure, range_text, bar = _show(estimates, coverage)
+    what = things(estimates.level)
+    crawl = "the newer crawl" if len(estimates.crawls) == _TWO else "a typical crawl"
+    meaning = f"of the {what} within reach are held by {crawl}"
+    if figure == _NOTHING:
+        meaning = f"which share of the {what} within reach {crawl} holds"
+    return Answer(
+        figure=figure,
+        meaning=meaning,
+        range_text=range_text,
+        bar=bar,
+        statement=estimates.headline.statement,
+        rests_on=_describe_basis(estimates),
+        verdict=judge_answer(estimates),
+    )
+
+
+def has_quotable_number(estimates: Estimates) -> bool:
+    """Tell whether the headline has a number that may stand by itself."""
+    coverage = estimates.headline.coverage
+    return (
+        coverage.value is not None
+        and coverage.value <= 1
+        and not _failed(estimates)
+        and estimates.agreement.grade != "C"
+    )
+
+
+def _show(estimates: Estimates, coverage: Estimate) -> tuple[str, str, Bar | None]:
+    """Return the large figure, its range in words, and its bar."""
+    value, low, high = coverage.value, coverage.low, coverage.high
+    if value is None:
+        least = _least(estimates)
+        if least is None:
+            return _NOTHING, "", None
+        bar = Bar(low=_place(least), high=100, value=None, is_open=True)
+        return f"at least {percent(least)}", "", bar
+    if low is None or high is None:
+        if not has_quotable_number(estimates):
+            return _NOTHING, "", None
+        bar = Bar(low=_place(value), high=_place(value), value=_place(value))
+        return f"about {percent(value)}", "no range", bar
+    if value > 1:
+        if low >= 1:
+            return _NOTHING, "", None
+        bar = Bar(low=_place(low), high=100, value=None, is_open=True)
+        return f"at least {percent(low)}", "", bar
+    basis = (
+        _BASES[coverage.basis].format(percent(coverage.level)) if coverage.basis in _BASES else ""
+    )
+    bar = Bar(low=_place(low), high=_place(high), value=_place(value), is_open=high > 1)
+    if estimates.agreement.grade == "C":
+        ends = f"{percent(low)} to {percent(min(high, 1.0))}"
+        return ends, basis, Bar(low=bar.low, high=bar.high, value=None, is_open=bar.is_open)
+    if high > 1:
+        return f"about {percent(value)}", f"at least {percent(low)} ({basis})", bar
+    shown, _, ends = percent_range(value, low, high).partition(" (")
+    return shown, f"{ends.removesuffix(')')} ({basis})", bar
+
+
+def _least(estimates: Estimates) -> float | None:
+    """Return the least that the newer of two crawls covers."""
+    if len(estimates.crawls) != _TWO:
+        return None
+    found = [pair.containment for pair in estimates.residuals if pair.lag_years > 0]
+    return found[0] if found and found[0] > 0 else None
+
+
+def _place(share: float) -> float:
+    return round(min(100 * share, 100.0), 2)
+
+
+def _describe_basis(estimates: Estimates) -> str:
+    n = len(estimates.crawls)
+    n_pairs = len(estimates.residuals)
+    pairs = "the one pair" if n_pairs == 1 else f"{n_pairs:,} pairs"
+    form = _RESTS_ON.get(
+        estimates.headline.estimator or "", "the overlaps of {pairs} of {n} crawls"
+    )
+    return form.format(n=n, pairs=pairs, what=things(estimates.level))
+
+
+def judge_answer(estimates: Estimates) -> Verdict:
+    """Return how far the headline can be trusted, from its checks, its grade and its range.
+
+    Parameters
+    ----------
+    estimates
+        Of a series of crawls.
+    """
+    coverage, grade = estimates.headline.coverage, estimates.agreement.grade
+    if coverage.value is None:
+        return Verdict(tone="plain", word="no estimate", sentence=_why_none(coverage))
+    failed = _failed(estimates)
+    if failed:
+        ids = [check.id for check in failed]
+        sentence = f"The {_checks_say(ids)} that these crawls do not behave as the model assumes."
+        return Verdict(tone="bad", word="do not trust this number", sentence=sentence)
+    if coverage.value > 1 and (coverage.low is None or coverage.low >= 1):
+        return Verdict(
+            tone="bad",
+            word="do not trust this number",
+            sentence="A crawl cannot hold more than there is: the model does not hold.",
+        )
+    if grade == "C":
+        return Verdict(
+            tone="bad",
+            word="trust the range only",
+            sentence=f"Grade C: {estimates.agreement.reason}",
+        )
+    return _judge_usable(estimates)
+
+
+def _judge_usable(estimates: Estimates) -> Verdict:
+    ran = [check for check in estimates.checks if check.status not in {"na", "info"}]
+    warned = [check.id for check in ran if check.status == "warn"]
+    passed = _describe_passed(len(ran) - len(warned), len(ran))
+    grade = estimates.agreement.grade
+    opening = "" if grade == "none" else f"Grade {grade}: {estimates.agreement.reason} "
+    if warned:
+        asks = "asks" if len(warned) == 1 else "ask"
+        check = "check" if len(warned) == 1 else "checks"
+        return Verdict(
+            tone="look",
+            word="use with care",
+            sentence=f"{opening}The {check} {names(warned)} {asks} for a look; {passed}.",
+        )
+    damaged = [crawl.label for crawl in estimates.crawls if crawl.damaged]
+    if damaged:
+        return Verdict(
+            tone="look",
+            word="use with care",
+            sentence=f"{opening}Part of the input of {names(damaged)} was damaged and left out; "
+            f"{passed}.",
+        )
+    if estimates.headline.coverage.low is None:
+        return Verdict(
+            tone="look",
+            word="use with care",
+            sentence="Nothing is left to judge the error by, so that the number has no range.",
+        )
+    if estimates.headline.estimator != "known-alive":
+        return Verdict(
+            tone="look",
+            word="holds if capture is even",
+            sentence=(
+                f"Nothing speaks against it: {passed}. But overlaps of pairs cannot show whether "
+                f"some {things(estimates.level)} are always captured more readily than others; "
+                "if so, the true coverage is lower."
+            ),
+        )
+    if grade == "A":
+        return Verdict(
+            tone="good",
+            word="can be quoted with its range",
+            sentence=f"{opening}{passed[0].upper()}{passed[1:]}.",
+        )
+    return Verdict(
+        tone="look",
+        word="quote the range with it",
+        sentence=f"{opening}{passed[0].upper()}{passed[1:]}.",
+    )
+
+
+def _failed(estimates: Estimates) -> list[Check]:
+    failing: Status = "fail"
+    return [check for check in estimates.checks if check.status == failing]
+
+
+def _checks_say(ids: list[str]) -> str:
+    return f"check {ids[0]} says" if len(ids) == 1 else f"checks {names(ids)} say"
+
+
+def _describe_passed(n_passed: int, n_ran: int) -> str:
+    """Write how many checks found nothing.
+
+    Examples
+    --------
+    >>> _describe_passed(5, 5), _describe_passed(1, 1), _describe_passed(1, 3)
+    ('all 5 checks that could be run are passed', 'the one check that could be run is passed', \
+'1 of 3 checks that could be run is passed')
+    """
+    if n_ran == 0:
+        return "no check could be run"
+    if n_ran == 1 and n_passed == 1:
+        return "the one check that could be run is passed"
+    verb = "is" if n_passed == 1 else "are"
+    whole = f"all {n_ran}" if n_passed == n_ran else f"{n_passed} of {n_ran}"
+    return f"{whole} checks that could be run {verb} passed"
+
+
+def _why_none(coverage: Estimate) -> str:
+    reason = (coverage.reason or "").removeprefix("not identifiable: ")
+    return f"{reason[:1].upper()}{reason[1:]}." if reason else ""

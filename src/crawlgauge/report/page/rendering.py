@@ -1,0 +1,94 @@
+"""`Estimates` as one HTML file that shows all without scripts and forbids every connection."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+
+from crawlgauge.model.estimates import Estimates
+from crawlgauge.report import estimate_json
+from crawlgauge.report.charts.chart import Chart, NoChart
+from crawlgauge.report.charts.theme import themed
+from crawlgauge.report.page.document import make_page
+from crawlgauge.report.page.figure import to_live
+from crawlgauge.report.page.safe_text import to_script_json
+from crawlgauge.report.page.style import make_style, read_asset
+from crawlgauge.report.page.template import load_template
+
+__all__ = ["render_page", "to_html"]
+
+_SCRIPTS = ("choice.js", "tips.js", "charts.js", "tables.js", "downloads.js", "start.js")
+_RUNTIME = "window.vegaEmbed = vegaEmbed;"
+
+
+def to_html(estimates: Estimates) -> str:
+    """Return the report as one HTML page.
+
+    Parameters
+    ----------
+    estimates
+        Of a series of crawls.
+    """
+    from crawlgauge.report.charts.all_charts import try_charts
+
+    return render_page(estimates, try_charts(estimates))
+
+
+def render_page(estimates: Estimates, charts: Sequence[Chart | NoChart]) -> str:
+    """Return a page of estimates and their figures.
+
+    Parameters
+    ----------
+    estimates
+        Of a series of crawls.
+    charts
+        In the order in which those of a section appear.
+    """
+    style, runtime, script = make_style(), _bundle_runtime(), _join_scripts()
+    drawn = [chart for chart in charts if isinstance(chart, Chart) and not chart.is_dense]
+    live = {
+        "config": {**themed({})["config"], "background": "transparent"},
+        "charts": [to_live(chart) for chart in drawn],
+    }
+    return load_template("page.html").render(
+        page=make_page(estimates, charts),
+        policy=_make_policy(style, runtime, script),
+        style=style,
+        runtime=runtime,
+        script=script,
+        estimate=to_script_json(estimate_json.to_dict(estimates)),
+        charts=to_script_json(live),
+    )
+
+
+@cache
+def _bundle_runtime() -> str:
+    """Return the libraries that draw charts, as one script that needs no network."""
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle(_RUNTIME)
+    return _keep_in_element(bundle)
+
+
+def _join_scripts() -> str:
+    parts = "\n".join(read_asset(name) for name in _SCRIPTS)
+    return _keep_in_element(f'(() => {{\n"use strict";\n{parts}}})();\n')
+
+
+def _keep_in_element(script: str) -> str:
+    """Keep a script from ending or hiding the element that it stands in."""
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _make_policy(style: str, *scripts: str) -> str:
+    """Allow these scripts and this style by their hashes, pictures within the page, and no more."""
+    allowed = " ".join(_hash(script) for script in scripts)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"

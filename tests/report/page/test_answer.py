@@ -1,0 +1,133 @@
+"""The answer is as large as it may be, and never more certain than the checks allow."""
+
+from dataclasses import replace
+
+import pytest
+
+from crawlgauge.model.estimates import Agreement, Check, Estimate, Headline
+from crawlgauge.report.page.answer import find_answer, has_quotable_number, judge_answer
+
+
+def with_coverage(estimates, coverage, estimator="two-way"):
+    return replace(
+        estimates,
+        headline=Headline(coverage=coverage, estimator=estimator, statement="A sentence."),
+    )
+
+
+def between(value, low, high):
+    return Estimate(value=value, low=low, high=high, basis="interval")
+
+
+def check(status, name="short-lag"):
+    return Check(id=name, status=status, effect=0.1, threshold=0.03, message="A finding.")
+
+
+def whole(estimates):
+    """Leave no damage in the crawls."""
+    crawls = tuple(replace(crawl, damaged=False) for crawl in estimates.crawls)
+    return replace(estimates, crawls=crawls)
+
+
+def test_a_good_number_stands_with_its_range_and_what_it_rests_on(full):
+    answer = find_answer(whole(full))
+    assert answer.figure == "46 %"
+    assert answer.range_text == "43–48 % (empirical 95 % band)"
+    assert answer.meaning == "of the URLs within reach are held by a typical crawl"
+    assert (answer.bar.low, answer.bar.value, answer.bar.high) == (43.1, 46.2, 47.8)
+    assert answer.rests_on == "the capture histories of 6 crawls, by URLs known to have been alive"
+    assert answer.statement == full.headline.statement
+    assert (answer.verdict.tone, answer.verdict.mark) == ("good", "✓")
+    assert "The one check that could be run is passed." in answer.verdict.sentence
+
+
+def test_two_crawls_give_a_bound(two_crawls):
+    answer = find_answer(two_crawls)
+    assert answer.figure == "at least 42 %"
+    assert (answer.bar.low, answer.bar.high, answer.bar.value) == (41.8, 100, None)
+    assert answer.meaning == "of the URLs within reach are held by the newer crawl"
+    assert answer.verdict.word == "no estimate"
+
+
+def test_three_crawls_give_a_number_without_a_range(three_crawls):
+    answer = find_answer(three_crawls)
+    assert (answer.figure, answer.range_text) == ("about 29 %", "no range")
+    assert answer.meaning == "of the contents within reach are held by a typical crawl"
+    assert answer.verdict.tone == "look"
+    assert "no range" in answer.verdict.sentence
+
+
+def test_a_number_that_a_check_refutes_is_not_shown_large(full):
+    refuted = with_coverage(
+        full, Estimate(value=0.079, reason="the check short-lag failed: do not trust this number")
+    )
+    refuted = replace(refuted, checks=(check("fail"), check("ok", "curvature")))
+    answer = find_answer(refuted)
+    assert answer.figure == "not known"
+    assert answer.bar is None
+    assert answer.verdict.tone == "bad"
+    assert answer.verdict.word == "do not trust this number"
+    assert answer.verdict.sentence.startswith("The check short-lag says that")
+    assert not has_quotable_number(refuted)
+    several = replace(refuted, checks=(check("fail"), check("fail", "lack-of-fit")))
+    sentence = judge_answer(several).sentence
+    assert sentence.startswith("The checks short-lag and lack-of-fit say that")
+
+
+@pytest.mark.parametrize(
+    ("coverage", "figure", "tone"),
+    [
+        (between(1.2, 1.1, 1.3), "not known", "bad"),
+        (between(1.2, 0.9, 1.6), "at least 90 %", "look"),
+        (Estimate(value=1.2, reason="0 degrees of freedom"), "not known", "bad"),
+        (between(0.9, 0.7, 1.1), "about 90 %", "look"),
+    ],
+)
+def test_more_than_everything_is_never_claimed(full, coverage, figure, tone):
+    plain = replace(full, agreement=Agreement(spread=None, grade="none", reason="."))
+    answer = find_answer(with_coverage(plain, coverage))
+    assert answer.figure == figure
+    assert answer.verdict.tone == tone
+    if answer.bar is not None:
+        assert answer.bar.high == 100
+        assert answer.bar.is_open
+
+
+def test_at_grade_c_the_range_leads(full):
+    graded = replace(full, agreement=Agreement(spread=1.0, grade="C", reason="models disagree"))
+    answer = find_answer(graded)
+    assert answer.figure == "43 % to 48 %"
+    assert answer.bar.value is None
+    assert answer.verdict.word == "trust the range only"
+    assert not has_quotable_number(graded)
+
+
+def test_pairs_alone_are_never_more_than_a_condition(full):
+    plain = replace(full, agreement=Agreement(spread=None, grade="none", reason="."))
+    verdict = judge_answer(with_coverage(whole(plain), between(0.46, 0.45, 0.47)))
+    assert (verdict.tone, verdict.word) == ("look", "holds if capture is even")
+    assert "the true coverage is lower" in verdict.sentence
+
+
+def test_warnings_ask_for_care_in_singular_and_plural(full):
+    one = replace(full, checks=(check("warn"), check("ok", "curvature")))
+    verdict = judge_answer(one)
+    assert verdict.word == "use with care"
+    assert "The check short-lag asks for a look; 1 of 2 checks that could be run is passed." in (
+        verdict.sentence
+    )
+    two = replace(full, checks=(check("warn"), check("warn", "curvature"), check("na", "novelty")))
+    sentence = judge_answer(two).sentence
+    assert "The checks short-lag and curvature ask for a look; 0 of 2" in sentence
+
+
+def test_damage_asks_for_care_although_all_checks_pass(full):
+    crawls = (replace(full.crawls[0], damaged=True), *full.crawls[1:])
+    verdict = judge_answer(replace(full, crawls=crawls))
+    assert (verdict.tone, verdict.word) == ("look", "use with care")
+    assert "Part of the input of 2019-06 and 2020-12 was damaged" in verdict.sentence
+
+
+def test_grade_b_asks_to_quote_the_range(full):
+    graded = replace(full, agreement=Agreement(spread=0.2, grade="B", reason="the range is wide."))
+    assert judge_answer(whole(graded)).word == "quote the range with it"
