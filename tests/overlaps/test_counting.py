@@ -1,92 +1,33 @@
 """Overlaps and histories counted from sets, against Python's own sets."""
 
-import datetime as dt
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from crawlgauge.crawl import Crawl
-from crawlgauge.errors import OverlapError
-from crawlgauge.overlaps import counting
+from crawlgauge.errors import OverlapError, StoreError
+from crawlgauge.keys.thresholds import WHOLE
+from crawlgauge.overlaps import hash_pass, history_tally
 from crawlgauge.overlaps.counting import count_sets
-from crawlgauge.provenance import Provenance
 from crawlgauge.store import set_file
-from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.set_file import read_description, write_set
 
 LARGEST = 2**64 - 1
 
 
-@pytest.fixture
-def write_sets(tmp_path):
-    """Write a set file for each Python set of keys."""
-
-    def write(sets):
-        written = []
-        for number, keys in enumerate(sets):
-            path = tmp_path / f"{number}.parquet"
-            description = CrawlSet(
-                crawl=Crawl(
-                    label=f"c{number:02}",
-                    date=dt.date(2014, 1, 1) + dt.timedelta(days=number),
-                    n_urls=len(keys),
-                ),
-                level="url",
-                key_rule="raw/1",
-                sample_rate=1.0,
-                n_captures=len(keys),
-                rejected={},
-                excluded={},
-                damage=(),
-                checksum="",
-                range_bits=0,
-                provenance=Provenance(),
-                path=path,
-            )
-            with path.open("wb") as file:
-                write_set(file, np.array(sorted(keys), dtype=np.uint64), description)
-            written.append(read_description(path))
-        return written
-
-    return write
-
-
-def draw_sets(n_crawls, seed):
-    """Draw crawls of very different sizes that share some keys."""
-    rng = np.random.default_rng(seed)
-    pool = np.unique(rng.integers(0, LARGEST, 3000, dtype=np.uint64, endpoint=True)).tolist()
-    sets = [set(rng.choice(pool, size=int(n)).tolist()) for n in rng.integers(1, 1500, n_crawls)]
-    for keys in sets[::2]:
-        keys.add(LARGEST)
-    return sets
-
-
-def check(table, sets):
-    assert table.n_shared.tolist() == [[len(a & b) for b in sets] for a in sets]
-    if len(sets) > 64:
-        assert table.histories is None
-        return
-    masks = Counter()
-    for key in set().union(*sets):
-        masks[sum(1 << number for number, keys in enumerate(sets) if key in keys)] += 1
-    found = zip(table.histories.masks.tolist(), table.histories.counts.tolist(), strict=True)
-    assert dict(found) == masks
-
-
-@pytest.mark.parametrize("n_crawls", [1, 2, 3, 15, 64, 65, 70])
+@pytest.mark.parametrize("n_crawls", [1, 2, 3, 15, 16, 17, 33, 64, 65, 130])
 @pytest.mark.parametrize("keys_per_range", [1 << 20, 500])
-def test_counts_are_those_of_python_sets(write_sets, monkeypatch, n_crawls, keys_per_range):
+def test_counts_are_those_of_python_sets(
+    write_sets, draw_sets, check_table, monkeypatch, n_crawls, keys_per_range
+):
     monkeypatch.setattr(set_file, "_KEYS_PER_RANGE", keys_per_range)
-    monkeypatch.setattr(counting, "_KEYS_PER_RANGE", 4 * keys_per_range)
+    monkeypatch.setattr(hash_pass, "_KEYS_PER_RANGE", 4 * keys_per_range)
     sets = draw_sets(n_crawls, seed=n_crawls)
     written = write_sets(sets)
     if n_crawls > 3 and keys_per_range == 500:
         assert len({item.range_bits for item in written}) > 1, "sets are cut differently"
     steps = []
     table = count_sets(written, progress=lambda *step: steps.append(step))
-    check(table, sets)
+    check_table(table, sets)
     n_ranges = len(steps)
     assert steps == [(number, n_ranges) for number in range(1, n_ranges + 1)]
     assert (n_ranges > 1) == (keys_per_range == 500)
@@ -100,20 +41,55 @@ def test_counts_are_those_of_python_sets(write_sets, monkeypatch, n_crawls, keys
         [{LARGEST}, {LARGEST}, {0}],
         [{0, LARGEST}, {LARGEST - 1, LARGEST}],
         [{7}, set(range(1000))],
+        [set(range(0, 90_000, 2)), set(range(0, 90_000, 3))],
     ],
-    ids=["identical", "nothing shared", "largest key alone", "largest key", "one URL"],
+    ids=["identical", "nothing shared", "largest key alone", "largest key", "one URL", "crowded"],
 )
-def test_extreme_crawls_are_counted_right(write_sets, sets):
-    check(count_sets(write_sets(sets)), sets)
+def test_extreme_crawls_are_counted_right(write_sets, check_table, sets):
+    check_table(count_sets(write_sets(sets)), sets)
 
 
-def test_many_distinct_histories_are_put_together(write_sets, monkeypatch):
-    """Histories that come back in later ranges are added to those of earlier ones."""
-    monkeypatch.setattr(set_file, "_KEYS_PER_RANGE", 100)
-    sets = draw_sets(12, seed=5)
+def test_larger_crawls_fill_many_cells(write_sets, check_table):
+    rng = np.random.default_rng(8)
+    pool = rng.integers(0, LARGEST, 60_000, dtype=np.uint64)
+    sets = [set(pool[rng.random(pool.size) < 0.6].tolist()) for _ in range(5)]
+    check_table(count_sets(write_sets(sets)), sets)
+
+
+@pytest.mark.parametrize("keys_per_range", [1 << 20, 300])
+@pytest.mark.parametrize("n_crawls", [12, 40])
+def test_too_many_histories_are_counted_in_a_part_and_pairs_in_all(
+    write_sets, draw_sets, check_table, monkeypatch, n_crawls, keys_per_range
+):
+    monkeypatch.setattr(set_file, "_KEYS_PER_RANGE", keys_per_range)
+    monkeypatch.setattr(hash_pass, "_KEYS_PER_RANGE", 4 * keys_per_range)
+    monkeypatch.setattr(history_tally, "MAX_HISTORIES", 256)
+    sets = draw_sets(n_crawls, seed=5)
     table = count_sets(write_sets(sets))
-    check(table, sets)
-    assert table.histories.masks.size > 500
+    check_table(table, sets)
+    assert table.histories.masks.size <= 256
+    assert table.histories.sample_rate in {2.0**-k for k in range(1, 10)}
+    assert table.sample_rate == 1, "pairs are counted exactly"
+
+
+def test_the_part_does_not_depend_on_how_sets_are_cut(write_sets, draw_sets, monkeypatch):
+    monkeypatch.setattr(history_tally, "MAX_HISTORIES", 128)
+    written = write_sets(draw_sets(14, seed=6))
+    rates = set()
+    for keys_per_range in (1 << 20, 3000, 700, 100):
+        monkeypatch.setattr(hash_pass, "_KEYS_PER_RANGE", keys_per_range)
+        rates.add(count_sets(written).histories.sample_rate)
+    assert len(rates) == 1
+
+
+def test_the_part_is_the_largest_that_is_possible(
+    write_sets, draw_sets, count_plainly, monkeypatch
+):
+    monkeypatch.setattr(history_tally, "MAX_HISTORIES", 256)
+    sets = draw_sets(20, seed=7)
+    rate = count_sets(write_sets(sets)).histories.sample_rate
+    _, twice = count_plainly(sets, history_end=round(2 * rate * WHOLE))
+    assert len(twice) > 256
 
 
 def test_the_table_carries_crawls_rule_and_checksums(write_sets):
@@ -123,11 +99,31 @@ def test_the_table_carries_crawls_rule_and_checksums(write_sets):
     assert (table.key_rule, table.level, table.sample_rate) == ("raw/1", "url", 1.0)
     inputs = [(entry.name, entry.checksum) for entry in table.provenance.inputs]
     assert inputs == [(item.crawl.label, item.checksum) for item in written]
+    assert not table.provenance.settings
 
 
 def test_no_sets_and_sets_of_two_rules_are_refused(write_sets):
     with pytest.raises(OverlapError, match="the store holds no crawls"):
         count_sets([])
     first, second = write_sets([{1}, {2}])
-    with pytest.raises(OverlapError, match="their key rule is raw/1 and other/1"):
+    with pytest.raises(OverlapError, match=r"their key rule is raw/1 and other/1.*--replace"):
         count_sets([first, replace(second, key_rule="other/1")])
+
+
+def test_a_damaged_set_is_named_and_the_others_can_be_counted(write_sets, draw_sets, check_table):
+    sets = draw_sets(4, seed=9)
+    written = write_sets(sets)
+    content = bytearray(written[2].path.read_bytes())
+    content[len(content) // 3] ^= 0x10
+    written[2].path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"'c02' cannot be counted: .*crawlgauge remove c02"):
+        count_sets(written)
+    del written[2], sets[2]
+    check_table(count_sets(written), sets)
+
+
+def test_a_set_that_vanished_is_named(write_sets):
+    written = write_sets([{1}, {2}])
+    written[1].path.unlink()
+    with pytest.raises(StoreError, match=r"'c01' cannot be counted: .* is missing"):
+        count_sets(written)

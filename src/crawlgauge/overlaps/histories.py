@@ -7,12 +7,15 @@ from numpy.typing import NDArray
 
 from crawlgauge.errors import OverlapError
 
-__all__ = ["MAX_HISTORY_CRAWLS", "Histories"]
+__all__ = ["MAX_HISTORY_CRAWLS", "Histories", "pairs_of_masks"]
 
 MAX_HISTORY_CRAWLS = 64
 """A history is one 64-bit word: a bit per crawl."""
 
 _EXACT_FLOAT = 2**53
+
+_ROWS_AT_ONCE = 1 << 14
+"""Histories whose bits are spread out at a time: 8 MB for 64 crawls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -76,10 +79,27 @@ class Histories:
 
     def count_pairs(self) -> NDArray[np.int64]:
         """Return how many URLs each two crawls share; the diagonal holds the crawls' sizes."""
-        captured = self.to_matrix()
-        if self.n_urls < _EXACT_FLOAT:
-            # Sums below 2**53 are exact in floating point, whose matrix product is far faster.
-            numbers = captured.astype(np.float64)
-            product = (numbers * self.counts[:, None]).T @ numbers
-            return np.rint(product).astype(np.int64)
-        return np.array([self.counts[rows] @ captured[rows] for rows in captured.T], dtype=np.int64)
+        return pairs_of_masks(self.masks, self.counts, self.n_crawls)
+
+
+def pairs_of_masks(
+    masks: NDArray[np.uint64], counts: NDArray[np.int64], n_crawls: int
+) -> NDArray[np.int64]:
+    """Count from histories how many URLs each two crawls share, and those of each crawl.
+
+    Parameters
+    ----------
+    masks, counts
+        Histories and how many URLs have each.
+    n_crawls
+        Number of crawls, at most 64.
+    """
+    shifts = np.arange(n_crawls, dtype=np.uint64)
+    # Sums below 2**53 are exact in floating point, whose matrix product is far faster.
+    number = np.float64 if counts.sum() < _EXACT_FLOAT else np.int64
+    n_shared = np.zeros((n_crawls, n_crawls), dtype=np.int64)
+    for start in range(0, masks.size, _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        captured = ((masks[rows, None] >> shifts) & np.uint64(1)).astype(number)
+        n_shared += ((captured * counts[rows, None]).T @ captured).astype(np.int64)
+    return n_shared

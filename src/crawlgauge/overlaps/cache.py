@@ -1,0 +1,124 @@
+"""Keep counts in files of a store's cache folder, where they can be lost but never be wrong.
+
+A file is named by the digest of its content, and the content says which keys were counted. What
+does not fit its name is passed over and deleted, and so is what fits no crawls of the store.
+"""
+
+import hashlib
+import io
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from crawlgauge.overlaps.counts import Counts, Subject
+from crawlgauge.store.files import replace_file
+
+__all__ = ["load_counts", "save_counts"]
+
+SCHEMA = "crawlgauge.counts/1"
+"""Counts of another version are not used: it may have counted otherwise."""
+
+_METADATA_KEY = b"crawlgauge"
+_PATTERN = "overlaps-*.parquet"
+
+_log = logging.getLogger(__name__)
+
+
+def load_counts(folder: Path) -> Iterator[Counts]:
+    """Yield the counts that a folder holds; damaged files are passed over."""
+    for path in sorted(folder.glob(_PATTERN)):
+        counts = _read(path)
+        if counts is not None:
+            yield counts
+
+
+def save_counts(folder: Path, counts: Counts) -> None:
+    """Keep counts, and delete those that are of no use beside them.
+
+    Parameters
+    ----------
+    folder
+        The cache folder of a store.
+    counts
+        Of all sets that the store holds of a level. Counts of just these sets below other
+        thresholds stay.
+    """
+    content = _to_bytes(counts)
+    path = folder / _name_of(content)
+    replace_file(path, content)
+    for other in folder.glob(_PATTERN):
+        if other != path and not _is_useful_beside(_read(other), counts.subject):
+            other.unlink(missing_ok=True)
+
+
+def _is_useful_beside(other: Counts | None, subject: Subject) -> bool:
+    if other is None:
+        return False
+    if other.subject.level != subject.level:
+        return True
+    is_present = sorted(other.subject.checksums) == sorted(subject.checksums)
+    return is_present and other.subject.threshold != subject.threshold
+
+
+def _read(path: Path) -> Counts | None:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None  # Another process has just deleted it.
+    except OSError as error:
+        _log.warning("%s cannot be read (%s); overlaps are counted again", path, error.strerror)
+        return None
+    if path.name != _name_of(content):
+        _log.warning("%s is damaged; overlaps are counted again", path)
+        return None
+    return _from_bytes(content)
+
+
+def _name_of(content: bytes) -> str:
+    return _PATTERN.replace("*", hashlib.sha256(content).hexdigest()[:32])
+
+
+def _to_bytes(counts: Counts) -> bytes:
+    subject = counts.subject
+    document = {
+        "schema": SCHEMA,
+        "level": subject.level,
+        "key_rule": subject.key_rule,
+        # Beyond what numbers in JSON hold exactly.
+        "threshold": hex(subject.threshold),
+        "history_end": hex(counts.history_end),
+        "checksums": subject.checksums,
+        "n_shared": counts.n_shared.tolist(),
+    }
+    table = pa.table({"mask": counts.masks, "count": counts.counts})
+    sink = io.BytesIO()
+    with pq.ParquetWriter(sink, table.schema, store_schema=False) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({_METADATA_KEY: json.dumps(document)})
+    return sink.getvalue()
+
+
+def _from_bytes(content: bytes) -> Counts | None:
+    """Read what `_to_bytes` wrote, whole; None if it is of another version."""
+    with pq.ParquetFile(pa.BufferReader(content)) as file:
+        document = json.loads(file.metadata.metadata[_METADATA_KEY])
+        if document["schema"] != SCHEMA:
+            return None
+        table = file.read()
+    return Counts(
+        subject=Subject(
+            level=document["level"],
+            key_rule=document["key_rule"],
+            threshold=int(document["threshold"], 16),
+            checksums=tuple(document["checksums"]),
+        ),
+        n_shared=np.array(document["n_shared"], dtype=np.int64),
+        masks=table.column("mask").to_numpy().copy(),
+        counts=table.column("count").to_numpy().copy(),
+        history_end=int(document["history_end"], 16),
+    )
