@@ -187,9 +187,12 @@ def check_not_empty(builder: SetBuilder, inputs: InputFiles, damages: list[Damag
         f"; {'' if item.line is None else f'line {item.line} of '}{item.file} is {item.text!r}"
         for item in builder.examples[:1]
     )
-    n_lines = left_out.total()
-    none = "its only line is no URL" if n_lines == 1 else f"none of {n_lines:,} lines is a URL"
-    raise SourceError(f"{where}: {none} such as https://example.org/page{example}")
+    if left_out.total() == 1:
+        raise SourceError(f"{where}: its only line is no URL{example}")
+    raise SourceError(
+        f"{where}: none of {left_out.total():,} lines is a URL such as "
+        f"https://example.org/page{example}"
+    )
 
 
 def publish_crawl(
