@@ -1,6 +1,8 @@
 """Axes that are read without thinking: percentages, counts, dates, time differences, crawls."""
 
 import math
+import os
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,8 @@ _FEW_TICKS = 3
 _NARROW = 1.1
 _UNITS = ((1e9, "billion "), (1e6, "million "), (1e3, "thousand "), (1, ""))
 _LABEL_WIDTH = 78
+_SHORT_LABEL = 11
+_WORDS = re.compile(r"([A-Za-z]+[-_.+=])+")
 # So that no mark is cut at the edge.
 _MARK_ROOM = 8
 
@@ -170,12 +174,25 @@ def crawl_axis(channel: type, field: str, title: str, labels: list[str], **axis:
     """
     import altair as alt
 
+    beginning = _shared_beginning(labels)
+    if beginning:
+        # Only what tells the crawls apart has room.
+        title = f"{title} ({beginning}…)"
+        axis["labelExpr"] = f"slice(datum.label, {len(beginning)})"
     return channel(
         f"{field}:N",
         title=title,
         scale=alt.Scale(domain=labels),
         axis=alt.Axis(labelOverlap="parity", labelLimit=_LABEL_WIDTH, **axis),
     )
+
+
+def _shared_beginning(labels: list[str]) -> str:
+    """Return the words that all labels begin with, where labels are long; dates are no words."""
+    if max(map(len, labels)) <= _SHORT_LABEL:
+        return ""
+    shared = _WORDS.match(os.path.commonprefix(labels))
+    return shared[0] if shared is not None else ""
 
 
 def _find_unit(most: float) -> tuple[float, str]:

@@ -29,6 +29,7 @@ _LINE_COLUMNS = ("series", "crawl", "date", "b", "lag_years", "containment")
 _INTERCEPT_COLUMNS = ("crawl", "date", "intercept", "persistence", "n_pairs")
 _NO_LINE = "no crawl has pairs with two different times between them"
 _EXACT = 2
+_MONTH = "utcFormat(utc(floor(datum.value), floor(datum.value % 1 * 12)), '%b %Y')"
 _DAYS = 366
 _CANNOT_SHOW = (
     "An intercept does not contain the starting crawl's own coverage, but that of the crawls "
@@ -151,9 +152,9 @@ def _line_layers(rows: Rows) -> "list[alt.Chart]":
     longest = max(float(row[_LINE_COLUMNS.index("lag_years")] or 0) for row in rows)
     begins = alt.Color(
         "begins:Q",
-        title="Date of the starting crawl (year)",
+        title="Date of the starting crawl",
         scale=alt.Scale(nice=False, zero=False),
-        legend=alt.Legend(values=_legend_years(rows), format=".1f"),
+        legend=alt.Legend(values=_legend_years(rows), labelExpr=_MONTH),
     )
     year = f"utcyear(toDate(datum.date)) + utcdayofyear(toDate(datum.date)) / {_DAYS}"
     base = (

@@ -71,6 +71,12 @@ def _compare(newest: Estimate, estimates: Estimates) -> Verdict:
         return Verdict(tone="good", word="as before", sentence=f", within the range of {others}")
     is_less = newest.value < least
     direction = "less" if is_less else "more"
+    if newest.low is None or all(number.low is None for number in earlier):
+        return Verdict(
+            tone="plain",
+            word="not settled",
+            sentence=f", {direction} than {others}, but without ranges that may be chance",
+        )
     if _meets(newest, earlier):
         return Verdict(
             tone="good",
