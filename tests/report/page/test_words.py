@@ -78,7 +78,12 @@ def test_a_difference_within_the_ranges_is_called_none(full):
     verdict = judge_newest(with_newest(full, between(0.44, 0.42, 0.46), five(0.46)))
     assert verdict.word == "about as before"
     assert "a little less than the earlier crawls (46 %), but the ranges meet" in verdict.sentence
-    assert judge_newest(with_newest(full, Estimate(value=0.3), five(0.46))).tone == "good"
+
+
+def test_without_ranges_a_difference_is_left_open(full):
+    verdict = judge_newest(with_newest(full, Estimate(value=0.3), five(0.46)))
+    assert (verdict.word, verdict.tone) == ("not settled", "plain")
+    assert "less than the earlier crawls (46 %), but without ranges" in verdict.sentence
 
 
 def test_a_damaged_newest_crawl_asks_for_a_look(full):

@@ -1,7 +1,6 @@
 """Axes that are read without thinking: percentages, counts, dates, time differences, crawls."""
 
 import math
-import os
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -191,8 +190,10 @@ def _shared_beginning(labels: list[str]) -> str:
     """Return the words that all labels begin with, where labels are long; dates are no words."""
     if max(map(len, labels)) <= _SHORT_LABEL:
         return ""
-    shared = _WORDS.match(os.path.commonprefix(labels))
-    return shared[0] if shared is not None else ""
+    shared = _WORDS.match(labels[0])
+    if shared is None or not all(label.startswith(shared[0]) for label in labels):
+        return ""
+    return shared[0]
 
 
 def _find_unit(most: float) -> tuple[float, str]:
