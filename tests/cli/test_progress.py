@@ -1,6 +1,7 @@
 """Progress is shown on a terminal only, and leaves the line empty."""
 
 import io
+import shutil
 
 import click
 import pytest
@@ -58,8 +59,9 @@ def test_it_is_not_shown_to_a_file_or_when_quiet(use_terminal, monkeypatch):
 
 
 @pytest.mark.usefixtures("three_crawls")
-def test_a_command_on_a_terminal_shows_progress_and_the_same_result(run, use_terminal):
+def test_a_command_on_a_terminal_shows_progress_and_the_same_result(run, folder, use_terminal):
     plain = run("overlaps").out
+    shutil.rmtree(folder / "crawlgauge.store" / "cache")  # Nothing would be left to count.
     terminal = use_terminal()
     assert run("overlaps").out == plain
     assert "counting overlaps 100%" in terminal.getvalue()
