@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-N_ROUNDS = 150
+N_ROUNDS = 100
 
 # One process that is warm and has no threads forks the victims: starting Python for each of them
 # would take longer than all that they do.
