@@ -108,7 +108,8 @@ def count_deferred() -> Callable[[list[bytes]], int]:
     def count(urls: list[bytes]) -> int:
         offsets = np.cumsum([0, *map(len, urls)], dtype=np.int32)
         data = np.frombuffer(b"".join(urls), dtype=np.uint8)
-        return int(hash_surt(data, offsets, np.empty(len(urls), dtype=np.uint64)).size)
+        keys = np.empty(len(urls), dtype=np.uint64)
+        return int(hash_surt(data, offsets[:-1], offsets[1:], keys).size)
 
     return count
 

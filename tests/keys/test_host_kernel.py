@@ -13,7 +13,7 @@ from crawlgauge.keys.host import host_of_key, host_of_url
 from crawlgauge.keys.host_kernel import DEFERRED, code_hosts, make_host_room
 from crawlgauge.keys.recent_kernel import make_recent
 from crawlgauge.keys.surt import canonical_surt
-from crawlgauge.sources.captures import binary_buffers
+from crawlgauge.sources.texts import Texts
 
 LEFT = "left to the reference"
 
@@ -30,12 +30,13 @@ def find_hosts(texts, *, are_keys=False, chosen=None):
     dictionary, recent = Dictionary(), make_recent()
     chosen = np.arange(len(texts)) if chosen is None else np.asarray(chosen)
     codes = np.empty(chosen.size, dtype=np.int32)
-    column = binary_buffers(pa.array(texts, pa.binary()))
+    column = Texts.of(pa.array(texts, pa.binary()))
+    places = column.data, column.starts, column.ends
     done = 0
     while done < chosen.size:
         table = dictionary.table
         room = make_host_room()
-        done = code_hosts(*column, are_keys, chosen, codes, done, *table, *recent, *room)
+        done = code_hosts(*places, are_keys, chosen, codes, done, *table, *recent, *room)
         dictionary.make_room()
     data, starts = dictionary.texts()
     names = [data[a:b].tobytes() for a, b in itertools.pairwise(starts)]

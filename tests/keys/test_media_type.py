@@ -54,12 +54,13 @@ def test_codes_are_those_of_the_canonical_types():
     texts = [b"Type/%d%s" % (n, b" ; a=1" * (n % 3)) for n in rng.integers(3_000, size=20_000)]
     texts += [b"", b"-", b"text/html"] * 3
     data = np.frombuffer(b"".join(texts), dtype=np.uint8)
-    offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
+    ends = np.cumsum([*map(len, texts)], dtype=np.int32)
+    places = data, np.concatenate((np.zeros(1, dtype=np.int32), ends[:-1])), ends
     dictionary, recent = Dictionary(), make_recent()
     chosen, codes = np.arange(len(texts)), np.empty(len(texts), dtype=np.int32)
     kind, done = np.empty(255, dtype=np.uint8), 0
     while done < len(texts):
-        done = code_types(data, offsets, chosen, codes, done, *dictionary.table, *recent, kind)
+        done = code_types(*places, chosen, codes, done, *dictionary.table, *recent, kind)
         dictionary.make_room()
     found, starts = dictionary.texts()
     kinds = [found[a:b].tobytes() for a, b in itertools.pairwise(starts)]

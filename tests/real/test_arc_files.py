@@ -19,7 +19,8 @@ def read(path, *, keep_damaged=False):
         assert looks_like_arc(stream.beginning())
         for batch in read_arc(stream, Request(fields=FIELDS)):
             names = ("url", "time", "status", "mime")
-            rows += zip(*(getattr(batch, name).to_pylist() for name in names), strict=True)
+            columns = batch.columns()
+            rows += zip(*(columns[name].to_pylist() for name in names), strict=True)
             left.update({**batch.rejected, **batch.excluded})
     return rows, left, stream.damages
 

@@ -64,7 +64,7 @@ def read(path, reader, *, keep_damaged=False):
 
 
 def gather(batches, name):
-    return [value for batch in batches for value in getattr(batch, name).to_pylist()]
+    return [value for batch in batches for value in batch.columns()[name].to_pylist()]
 
 
 def count(batches):

@@ -39,9 +39,9 @@ def test_each_log_gives_its_captures(shared_data, name):
         for captures in read_crawl_log(stream, REQUEST):
             urls += captures.url.to_pylist()
             groups |= set(captures.group.to_pylist()) - {None}
-            statuses.update(captures.status.to_pylist())
-            times += captures.time.to_pylist()
-            n_revisits += sum(captures.revisit.to_pylist())
+            statuses.update(captures.columns()["status"].to_pylist())
+            times += captures.time.tolist()
+            n_revisits += sum(captures.revisit.tolist())
             rejected.update(captures.rejected)
             excluded.update(captures.excluded)
     found = (
@@ -64,5 +64,7 @@ def test_urls_and_statuses_are_those_of_a_plain_split(shared_data, name):
     found = []
     with ByteStream(str(path)) as stream:
         for captures in read_crawl_log(stream, REQUEST):
-            found += zip(captures.url.to_pylist(), captures.status.to_pylist(), strict=True)
+            found += zip(
+                captures.url.to_pylist(), captures.columns()["status"].to_pylist(), strict=True
+            )
     assert found == expected

@@ -201,11 +201,10 @@ def read(*paths, keep_damaged=False):
     )
     found = Found([], Counter(), Counter(), reader.damages)
     for batch in reader.captures():
-        columns = (
-            getattr(batch, name) for name in ("url", "key", "time", "status", "mime", "digest")
-        )
+        columns = batch.columns()
         values = [
-            [None] * len(batch) if column is None else column.to_pylist() for column in columns
+            columns[name].to_pylist() if name in columns else [None] * len(batch)
+            for name in ("url", "key", "time", "status", "mime", "digest")
         ]
         found.rows += zip(*values, strict=True)
         found.rejected.update(batch.rejected)

@@ -19,7 +19,7 @@ def test_common_crawls_rows_are_all_captures(shared_data):
     assert not batch.excluded
     assert batch.url.to_pylist()[0] == b"http://commoncrawl.org/"
     assert batch.key.to_pylist()[0] == b"org,commoncrawl)/"
-    assert batch.time.to_pylist()[0].isoformat() == "2017-08-17T13:21:28"
+    assert batch.time.tolist()[0].isoformat() == "2017-08-17T13:21:28"
     assert batch.digest.to_pylist()[0] == b"I7YOT6XBZEJAPTQ7HGU3OXNR7DO6P7ZT"
     crawls = collections.Counter(name.split(b"/")[1] for name in batch.group.to_pylist())
     assert crawls.total() == 23

@@ -54,8 +54,9 @@ def read_rows(path):
     files = InputFiles(names=(str(path),), repeated=())
     rows = []
     for batch in ArchiveReader(files, Request(fields=FIELDS)).captures():
-        columns = (batch.url, batch.key, batch.time, batch.status, batch.mime, batch.digest)
-        rows += zip(*(column.to_pylist() for column in columns), strict=True)
+        columns = batch.columns()
+        names = ("url", "key", "time", "status", "mime", "digest")
+        rows += zip(*(columns[name].to_pylist() for name in names), strict=True)
     return sorted(rows)
 
 

@@ -61,7 +61,8 @@ def read(path, *, keep_damaged=False):
         assert looks_like_warc(stream.beginning())
         for batch in read_warc(stream, Request(fields=FIELDS)):
             names = ("url", "time", "status", "revisit", "mime", "digest")
-            rows += zip(*(getattr(batch, name).to_pylist() for name in names), strict=True)
+            columns = batch.columns()
+            rows += zip(*(columns[name].to_pylist() for name in names), strict=True)
             rejected.update(batch.rejected)
             excluded.update(batch.excluded)
     return rows, rejected, excluded, stream.damages

@@ -48,7 +48,7 @@ def read(data, *, group=None, keep_damaged=False, block_bytes=1 << 20):
             "folder/x.arc", open_file=lambda: io.BytesIO(data), keep_damaged=keep_damaged
         ) as stream:
             for batch in read_arc(stream, Request(fields=FIELDS, group=group)):
-                columns = [getattr(batch, name).to_pylist() for name in names]
+                columns = [batch.columns()[name].to_pylist() for name in names]
                 rows += zip(*columns, strict=True)
                 left.update({**batch.rejected, **batch.excluded})
     return rows, left, stream.damages

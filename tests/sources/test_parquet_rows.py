@@ -13,6 +13,7 @@ import pytest
 from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.sources import parquet_rows
 from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.captures import NO_STATUS
 from crawlgauge.sources.parquet_rows import looks_like_parquet, read_parquet_rows
 from crawlgauge.sources.request import Request
 
@@ -38,7 +39,7 @@ def read(tmp_path):
 
 def column(found, name):
     batches, _ = found
-    return [value for batch in batches for value in getattr(batch, name).to_pylist()]
+    return [value for batch in batches for value in batch.columns()[name].to_pylist()]
 
 
 @pytest.mark.parametrize(
@@ -93,12 +94,12 @@ def test_the_other_columns_stay_beside_their_urls(read):
         group="filename",
     )
     assert batch.key.to_pylist() == [b"a", None, b"d"]
-    assert batch.status.to_pylist() == [200, None, -9998]
+    assert batch.status.tolist() == [200, NO_STATUS, -9998]
     assert batch.digest.to_pylist() == [b"A", b"C", None]
     assert batch.mime.to_pylist() == [b"text/html", b"warc/revisit", None]
-    assert batch.revisit.to_pylist() == [False, True, False]
+    assert batch.revisit.tolist() == [False, True, False]
     # 1970 is before the web, as in times that are written in digits.
-    assert batch.time.to_pylist() == [None, dt.datetime(2017, 7, 14, 2, 40), None]  # noqa: DTZ001
+    assert batch.time.tolist() == [None, dt.datetime(2017, 7, 14, 2, 40), None]  # noqa: DTZ001
     assert batch.group.to_pylist() == [b"f1", b"f3", None]
 
 

@@ -33,7 +33,7 @@ def read(data, *, keep_damaged=False):
         "x.warc", open_file=lambda: io.BytesIO(data), keep_damaged=keep_damaged
     ) as stream:
         for batch in read_warc(stream, Request(fields=frozenset({"status"}))):
-            assert set(batch.status.to_pylist()) <= {200}
+            assert set(batch.status.tolist()) <= {200}
             found += [int(url.rpartition(b"/")[2]) for url in batch.url.to_pylist()]
     return found, stream.damages
 

@@ -81,7 +81,7 @@ def read(data, block_bytes=1 << 20):
             try:
                 for batch in read_warc(stream, REQUEST):
                     names = ("url", "status", "revisit", "mime", "digest", "group")
-                    columns = [getattr(batch, name).to_pylist() for name in names]
+                    columns = [batch.columns()[name].to_pylist() for name in names]
                     rows += zip(*columns, strict=True)
                     for reason, count in {**batch.rejected, **batch.excluded}.items():
                         n_left[reason] = n_left.get(reason, 0) + count

@@ -11,8 +11,11 @@ __all__ = ["hash_given"]
 
 @compiled
 def hash_given(
-    data: NDArray[np.uint8], offsets: NDArray[np.int32], keys: NDArray[np.uint64]
+    data: NDArray[np.uint8],
+    starts: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    keys: NDArray[np.uint64],
 ) -> None:
-    """Fill `keys` with the hashes of ``data[offsets[k]:offsets[k + 1]]``, unchanged."""
+    """Fill `keys` with the hashes of ``data[starts[k]:ends[k]]``, unchanged."""
     for url in range(keys.size):
-        keys[url] = xxh64(data, offsets[url], offsets[url + 1])
+        keys[url] = xxh64(data, int(np.int64(starts[url])), int(np.int64(ends[url])))

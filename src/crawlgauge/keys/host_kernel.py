@@ -37,7 +37,8 @@ def make_host_room() -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.i
 @compiled
 def code_hosts(
     data: NDArray[np.uint8],
-    offsets: NDArray[np.int32],
+    firsts: NDArray[np.int32],
+    lasts: NDArray[np.int32],
     are_keys: bool,
     chosen: NDArray[np.int64],
     codes: NDArray[np.int32],
@@ -60,8 +61,8 @@ def code_hosts(
 
     Parameters
     ----------
-    data, offsets, are_keys
-        The URL of capture k, or its index key, is ``data[offsets[k]:offsets[k + 1]]``.
+    data, firsts, lasts, are_keys
+        The URL of capture k, or its index key, is ``data[firsts[k]:lasts[k]]``.
     chosen, codes
         The numbers of the captures, and for each its code, `NO_CODE` if it has no host, or
         `DEFERRED`.
@@ -83,7 +84,7 @@ def code_hosts(
     old, old_bytes, code = 0, 0, NO_CODE
     for place in range(first, chosen.size):
         number = chosen[place]
-        start, end = int(offsets[number]), int(offsets[number + 1])
+        start, end = int(firsts[number]), int(lasts[number])
         if (
             old_bytes == 0
             or old_bytes > end - start

@@ -18,7 +18,8 @@ _UNKNOWN_STARTS = np.cumsum([0, *map(len, UNKNOWN_TYPES)])
 @compiled
 def code_types(
     data: NDArray[np.uint8],
-    offsets: NDArray[np.int32],
+    firsts: NDArray[np.int32],
+    lasts: NDArray[np.int32],
     chosen: NDArray[np.int64],
     codes: NDArray[np.int32],
     first: int,
@@ -35,8 +36,8 @@ def code_types(
 
     Parameters
     ----------
-    data, offsets
-        The type of capture k is ``data[offsets[k]:offsets[k + 1]]``.
+    data, firsts, lasts
+        The type of capture k is ``data[firsts[k]:lasts[k]]``.
     chosen, codes
         The numbers of the captures, and for each its code, `NO_CODE` if it has no type.
     first
@@ -56,7 +57,7 @@ def code_types(
     old, old_bytes, code = 0, -1, NO_CODE
     for place in range(first, chosen.size):
         number = chosen[place]
-        start, end = int(offsets[number]), int(offsets[number + 1])
+        start, end = int(firsts[number]), int(lasts[number])
         if (
             end - start != old_bytes
             or old_bytes < 8

@@ -26,19 +26,24 @@ def canonical_raw(url: bytes) -> bytes:
 
 
 @compiled
-def hash_raw(data: NDArray[np.uint8], offsets: NDArray[np.int32], keys: NDArray[np.uint64]) -> None:
+def hash_raw(
+    data: NDArray[np.uint8],
+    starts: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    keys: NDArray[np.uint64],
+) -> None:
     """Fill `keys` with the hashes of the URLs' canonical forms.
 
     Parameters
     ----------
-    data, offsets
-        URL k is ``data[offsets[k]:offsets[k + 1]]``.
+    data, starts, ends
+        URL k is ``data[starts[k]:ends[k]]``.
     keys
         Filled, one for each URL.
     """
     for url in range(keys.size):
-        start = offsets[url]
-        end = find_byte(data, start, offsets[url + 1], _HASH)
+        start = int(np.int64(starts[url]))
+        end = find_byte(data, start, int(np.int64(ends[url])), _HASH)
         while start < end and is_space(data[start]):
             start += 1
         while end > start and is_space(data[end - 1]):

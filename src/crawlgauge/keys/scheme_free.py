@@ -54,24 +54,27 @@ def canonical_scheme_free(url: bytes) -> bytes:
 
 @compiled
 def hash_scheme_free(
-    data: NDArray[np.uint8], offsets: NDArray[np.int32], keys: NDArray[np.uint64]
+    data: NDArray[np.uint8],
+    starts: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    keys: NDArray[np.uint64],
 ) -> None:
     """Fill `keys` with the hashes of the URLs' canonical forms.
 
     Parameters
     ----------
-    data, offsets
-        URL k is ``data[offsets[k]:offsets[k + 1]]``.
+    data, starts, ends
+        URL k is ``data[starts[k]:ends[k]]``.
     keys
         Filled, one for each URL.
     """
     longest = 0
     for url in range(keys.size):
-        longest = max(longest, offsets[url + 1] - offsets[url])
+        longest = max(longest, ends[url] - starts[url])
     form = np.empty(longest + 1, dtype=np.uint8)
     for url in range(keys.size):
-        start = offsets[url]
-        end = find_byte(data, start, offsets[url + 1], _HASH)
+        start = int(np.int64(starts[url]))
+        end = find_byte(data, start, int(np.int64(ends[url])), _HASH)
         while start < end and data[start] <= 0x20:
             start += 1
         while end > start and data[end - 1] <= 0x20:

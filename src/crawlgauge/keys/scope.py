@@ -14,7 +14,7 @@ from crawlgauge.keys.hashing import compute_keys
 from crawlgauge.keys.rules import GIVEN
 from crawlgauge.keys.scope_kernel import DEFERRED, find_prefix, find_prefixes
 from crawlgauge.keys.surt import canonical_surt
-from crawlgauge.sources.captures import binary_buffers
+from crawlgauge.sources.texts import Texts
 
 __all__ = ["Scope", "parse_scope", "read_scope"]
 
@@ -50,22 +50,23 @@ class Scope:
     is_inside: NDArray[np.bool_]
     is_open: bool
 
-    def covers(self, urls: pa.Array) -> NDArray[np.bool_]:
+    def covers(self, urls: Texts | pa.Array) -> NDArray[np.bool_]:
         """Tell for each URL whether it is in scope.
 
         Parameters
         ----------
         urls
-            An Arrow binary array without nulls.
+            Texts, or an Arrow binary column; without nulls.
         """
-        found = np.empty(len(urls), dtype=np.int64)
-        if len(urls):
-            data, offsets = binary_buffers(urls)
-            lengths, hashes, is_whole = self.lengths, self.hashes, self.is_whole
-            find_prefixes(data, offsets, lengths, hashes, is_whole, found)
-            for url in np.flatnonzero(found == DEFERRED):
-                form = np.frombuffer(canonical_surt(urls[int(url)].as_py()), dtype=np.uint8)
-                found[url] = find_prefix(form, form.size, lengths, hashes, is_whole)
+        texts = Texts.of(urls)
+        found = np.empty(len(texts), dtype=np.int64)
+        if len(texts):
+            prefixes = self.lengths, self.hashes, self.is_whole
+            find_prefixes(texts.data, texts.starts, texts.ends, *prefixes, found)
+            deferred = np.flatnonzero(found == DEFERRED)
+            for number, url in zip(deferred, texts.take(deferred).to_pylist(), strict=True):
+                form = np.frombuffer(canonical_surt(url or b""), dtype=np.uint8)
+                found[number] = find_prefix(form, form.size, *prefixes)
         return np.where(found < 0, self.is_open, self.is_inside[found])
 
 

@@ -60,7 +60,8 @@ def _is_boundary(byte: int) -> bool:
 @compiled
 def find_prefixes(
     data: NDArray[np.uint8],
-    offsets: NDArray[np.int32],
+    starts: NDArray[np.int32],
+    ends: NDArray[np.int32],
     lengths: NDArray[np.int64],
     hashes: NDArray[np.uint64],
     is_whole: NDArray[np.bool_],
@@ -70,8 +71,8 @@ def find_prefixes(
 
     Parameters
     ----------
-    data, offsets
-        URL k is ``data[offsets[k]:offsets[k + 1]]``.
+    data, starts, ends
+        URL k is ``data[starts[k]:ends[k]]``.
     lengths, hashes, is_whole
         As for `find_prefix`.
     found
@@ -79,14 +80,14 @@ def find_prefixes(
     """
     longest = 0
     for url in range(found.size):
-        longest = max(longest, offsets[url + 1] - offsets[url])
+        longest = max(longest, ends[url] - starts[url])
     longest = min(longest, MAX_FORM_BYTES)
     form = np.empty(3 * longest + FORM_ROOM, dtype=np.uint8)
     plain = np.empty(longest + FORM_ROOM, dtype=np.uint8)
     ordered = np.empty(3 * longest + FORM_ROOM, dtype=np.uint8)
     bounds = np.empty(max(2 * MAX_PARAMETERS, MAX_LABELS) + 1, dtype=np.int64)
     for url in range(found.size):
-        start, end = int(np.int64(offsets[url])), int(np.int64(offsets[url + 1]))
+        start, end = int(np.int64(starts[url])), int(np.int64(ends[url]))
         length = DEFER
         if end - start <= MAX_FORM_BYTES:
             length = write_surt(data, start, end, form, plain, ordered, bounds)

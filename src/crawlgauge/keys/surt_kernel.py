@@ -22,14 +22,17 @@ FORM_ROOM = 8
 
 @compiled
 def hash_surt(
-    data: NDArray[np.uint8], offsets: NDArray[np.int32], keys: NDArray[np.uint64]
+    data: NDArray[np.uint8],
+    starts: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    keys: NDArray[np.uint64],
 ) -> NDArray[np.int64]:
     """Fill `keys` with the hashes of the URLs' canonical forms.
 
     Parameters
     ----------
-    data, offsets
-        URL k is ``data[offsets[k]:offsets[k + 1]]``.
+    data, starts, ends
+        URL k is ``data[starts[k]:ends[k]]``.
     keys
         Filled, one for each URL but those returned.
 
@@ -40,7 +43,7 @@ def hash_surt(
     """
     longest = 0
     for url in range(keys.size):
-        longest = max(longest, offsets[url + 1] - offsets[url])
+        longest = max(longest, ends[url] - starts[url])
     longest = min(longest, MAX_FORM_BYTES)
     # Each byte becomes an escape at most.
     form = np.empty(3 * longest + FORM_ROOM, dtype=np.uint8)
@@ -51,7 +54,7 @@ def hash_surt(
     n_deferred = 0
     for url in range(keys.size):
         # As 32-bit numbers they would make numba compile all that follows once more.
-        start, end = int(np.int64(offsets[url])), int(np.int64(offsets[url + 1]))
+        start, end = int(np.int64(starts[url])), int(np.int64(ends[url]))
         length = DEFER
         if end - start <= MAX_FORM_BYTES:
             length = write_surt(data, start, end, form, plain, ordered, bounds)

@@ -1,14 +1,17 @@
-"""What a reader yields: batches of captures as Arrow columns, with what it had to leave out."""
+"""What a reader yields: batches of captures in columns, with what it had to leave out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["COLUMN_TYPES", "Captures", "Rejection", "binary_buffers"]
+from crawlgauge.sources.texts import Texts
+
+__all__ = ["COLUMN_TYPES", "NO_STATUS", "Captures", "Rejection", "binary_buffers"]
 
 COLUMN_TYPES = MappingProxyType(
     {
@@ -22,7 +25,19 @@ COLUMN_TYPES = MappingProxyType(
         "group": pa.binary(),
     }
 )
-"""The columns of a batch and their types; all but the URL may be missing or hold nulls."""
+"""The columns of a batch and their types as Arrow has them; all but the URL may be missing."""
+
+NO_STATUS = -(2**31)
+"""Stands for a status that is not known."""
+
+_DTYPES = MappingProxyType(
+    {
+        "time": np.dtype("datetime64[s]"),
+        "status": np.dtype(np.int32),
+        "revisit": np.dtype(np.bool_),
+    }
+)
+"""The types of the columns that do not hold texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +67,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Captures:
-    """A batch of captures in Arrow columns of equal length.
+    """A batch of captures in columns of equal length, that cannot be changed.
 
     Parameters
     ----------
@@ -61,9 +76,10 @@ class Captures:
     key
         The key by which the index file sorts them.
     time
-        When the URL was captured, in UTC.
+        When the URL was captured, in UTC; "not a time" where that is not known.
     status
-        With which HTTP status; Heritrix's negative codes where nothing was fetched.
+        With which HTTP status; Heritrix's negative codes where nothing was fetched, and `NO_STATUS`
+        where it is not known.
     revisit
         Whether the record says that the content was the same as before.
     mime
@@ -81,27 +97,36 @@ class Captures:
 
     Notes
     -----
-    A column is None where the format does not have it or nobody asked for it.
+    A column is None where the format does not have it or nobody asked for it. All may be given as
+    Arrow columns too.
     """
 
-    url: pa.Array
-    key: pa.Array | None = None
-    time: pa.Array | None = None
-    status: pa.Array | None = None
-    revisit: pa.Array | None = None
-    mime: pa.Array | None = None
-    digest: pa.Array | None = None
-    group: pa.Array | None = None
+    url: Texts
+    key: Texts | None = None
+    time: NDArray[np.datetime64] | None = None
+    status: NDArray[np.int32] | None = None
+    revisit: NDArray[np.bool_] | None = None
+    mime: Texts | None = None
+    digest: Texts | None = None
+    group: Texts | None = None
     rejected: Mapping[str, int] = field(default_factory=dict)
     excluded: Mapping[str, int] = field(default_factory=dict)
     examples: tuple[Rejection, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, column in self.columns().items():
-            if column.type != COLUMN_TYPES[name]:
-                raise TypeError(f"{name} must be {COLUMN_TYPES[name]}, not {column.type}")
+        for name in COLUMN_TYPES:
+            column = getattr(self, name)
+            if column is None:
+                continue
+            if isinstance(column, pa.Array):
+                column = _from_arrow(name, column)
+                object.__setattr__(self, name, column)
             if len(column) != len(self.url):
                 raise ValueError("the columns of a batch differ in length")
+            if isinstance(column, np.ndarray):
+                if column.dtype != _DTYPES[name]:
+                    raise TypeError(f"{name} must be {_DTYPES[name]}, not {column.dtype}")
+                column.flags.writeable = False
         object.__setattr__(self, "rejected", MappingProxyType(dict(self.rejected)))
         object.__setattr__(self, "excluded", MappingProxyType(dict(self.excluded)))
 
@@ -109,9 +134,53 @@ class Captures:
         return len(self.url)
 
     def columns(self) -> dict[str, pa.Array]:
-        """Return the columns that the batch has, by name."""
-        named = {name: getattr(self, name) for name in COLUMN_TYPES}
-        return {name: column for name, column in named.items() if column is not None}
+        """Return the columns that the batch has as Arrow columns, by name."""
+        return {
+            name: _to_arrow(name, column)
+            for name in COLUMN_TYPES
+            if (column := getattr(self, name)) is not None
+        }
+
+    def take(self, chosen: NDArray[np.int64], excluded: Mapping[str, int]) -> "Captures":
+        """Return some of the captures of a batch.
+
+        Parameters
+        ----------
+        chosen
+            Their numbers.
+        excluded
+            How many captures of the batch do not count, by reason.
+        """
+        columns: dict[str, Any] = {
+            name: column.take(chosen)
+            for name in COLUMN_TYPES
+            if (column := getattr(self, name)) is not None
+        }
+        return Captures(
+            **columns, rejected=self.rejected, excluded=excluded, examples=self.examples
+        )
+
+
+_Column = Texts | NDArray[np.datetime64] | NDArray[np.int32] | NDArray[np.bool_]
+
+
+def _from_arrow(name: str, column: pa.Array) -> _Column:
+    kind = COLUMN_TYPES[name]
+    if column.type != kind:
+        raise TypeError(f"{name} must be {kind}, not {column.type}")
+    if kind == pa.binary():
+        return Texts.of(column)
+    if name == "status":
+        column = column.fill_null(NO_STATUS)
+    values: _Column = column.to_numpy(zero_copy_only=False)
+    return values
+
+
+def _to_arrow(name: str, column: _Column) -> pa.Array:
+    if isinstance(column, Texts):
+        return column.to_arrow()
+    is_missing = column == NO_STATUS if name == "status" else None
+    return pa.array(column, COLUMN_TYPES[name], mask=is_missing)
 
 
 def binary_buffers(column: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:

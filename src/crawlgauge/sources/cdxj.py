@@ -13,10 +13,12 @@ from crawlgauge.errors import SourceError
 from crawlgauge.sources import cdx_kernel, cdxj_kernel, line_kernel, record_kernel
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
+from crawlgauge.sources.cdxj_shape_kernel import UNSURE
+from crawlgauge.sources.cdxj_shapes import CdxjShapes
 from crawlgauge.sources.column_names import list_names
 from crawlgauge.sources.json_members import Members, find_members, member_names
 from crawlgauge.sources.lines import Lines, read_lines
-from crawlgauge.sources.member_lines import UTF8_MARK, cut_line, find_lines, first_line
+from crawlgauge.sources.member_lines import UTF8_MARK, cut_line, find_cuts
 from crawlgauge.sources.records import assemble
 from crawlgauge.sources.request import Request
 from crawlgauge.sources.zipnum import looks_like_zipnum_index
@@ -55,6 +57,10 @@ _HEADER = b"!OpenWayback-CDXJ"
 _LINE = re.compile(rb"[^\s{]\S*[ \t]+(?:\d{4}[\dTZ:.+-]*|-)[ \t]+(?:[^\s{]\S*[ \t]+){0,2}\{")
 _SAMPLE_BYTES = 1 << 18
 _MAX_SAMPLED = 20
+_MAX_LEARNT = 8
+"""So many lines of a block tell how the others are made."""
+_RARE = 64
+"""From one line in so many it is not worth to learn."""
 _SPACES = b" \t\r"
 _JSON_END = b"}\r"
 
@@ -89,9 +95,10 @@ def read_cdxj(stream: ByteStream, request: Request) -> Iterator[Captures]:
         If the index is damaged or ends in the middle of a line.
     """
     names, fields = _wanted(request)
+    shapes = CdxjShapes(names, fields)
     is_grouped = request.group is None
     for lines in read_lines(stream, _LONGEST_LINE):
-        captures = _scan(lines, names, fields, stream, request)
+        captures = _scan(lines, names, fields, shapes, stream, request)
         if not is_grouped and len(captures):
             if captures.group is None or captures.group.null_count == len(captures):
                 raise _no_group(lines.data, stream.name, request.group)
@@ -99,49 +106,84 @@ def read_cdxj(stream: ByteStream, request: Request) -> Iterator[Captures]:
         yield captures
 
 
-def _wanted(request: Request) -> tuple[list[bytes], NDArray[np.int64]]:
+def _wanted(request: Request) -> tuple[list[bytes], list[int]]:
     """Return the names of the JSON members that are wanted, and the fields they stand for."""
     wanted = dict(_NAMES)
     if request.group is not None:
         own = request.group.encode("utf-8", errors="surrogateescape")
         wanted[record_kernel.GROUP] = _FILE_NAMES if request.group == _FILE_NAME else (own,)
     pairs = [(name, field) for field, names in wanted.items() for name in names]
-    return [name for name, _ in pairs], np.array([field for _, field in pairs], dtype=np.int64)
+    return [name for name, _ in pairs], [field for _, field in pairs]
 
 
 def _scan(
     lines: Lines,
     names: Sequence[bytes],
-    fields: NDArray[np.int64],
+    fields: Sequence[int],
+    shapes: CdxjShapes,
     stream: ByteStream,
     request: Request,
 ) -> Captures:
     """Return the captures of whole lines."""
-    bounds = find_lines(lines, stream, partial(_is_between, lines.data))
-    n_lines = bounds.shape[0]
-    spans = np.empty((n_lines, record_kernel.N_FIELDS, 2), dtype=np.int32)
-    verdicts = np.empty(n_lines, dtype=np.uint8)
-    objects = np.empty((n_lines, 2), dtype=np.int64)
-    is_revisit = np.empty(n_lines, dtype=np.bool_)
+    cuts = find_cuts(lines, stream, partial(_is_between, lines.data))
+    n_lines = lines.n_lines + len(cuts)
+    found = shapes.scan(lines.data, n_lines, cuts)
+    unsure = np.flatnonzero(found.verdicts == UNSURE)
+    if unsure.size > n_lines // _RARE:
+        for start, end in found.bounds[unsure[:_MAX_LEARNT]].tolist():
+            shapes.learn(lines.data[max(lines.data.find(b"{", start, end), start) : end])
+        found = shapes.scan(lines.data, n_lines, cuts)
+        unsure = np.flatnonzero(found.verdicts == UNSURE)
     block = np.frombuffer(lines.data, dtype=np.uint8)
-    cdxj_kernel.scan_cdxj(block, bounds, _LONGEST_LINE, spans, verdicts, objects, is_revisit)
-    found = find_members(lines.data, objects, names)
-    verdicts[(verdicts == line_kernel.ACCEPTED) & ~found.is_object] = cdxj_kernel.BAD_JSON
-    cdxj_kernel.choose_members(found.data, found.spans, found.kinds, fields, spans)
+    bounds, spans, verdicts = found.bounds, found.spans, found.verdicts
+    if unsure.size:
+        block, spans[unsure], verdicts[unsure] = _read_closely(
+            lines.data, bounds[unsure], names, fields
+        )
+    if request.group is not None:
+        cdxj_kernel.trim_references(block, verdicts, spans)
     if not lines.data.endswith(b"\n") and verdicts[-1] in _CUT:
         stream.report(cut_line(stream))
     return assemble(
-        _with_revisits(found, spans, is_revisit),
+        block,
         spans,
         verdicts,
         request=request,
         name=stream.name,
         bounds=bounds,
         place=lines.place,
-        first_line=first_line(lines, bounds),
+        first_line=None if cuts else lines.n_before,
         rejected=_REJECTED,
         excluded=_EXCLUDED,
     )
+
+
+def _read_closely(
+    data: bytes, bounds: NDArray[np.int64], names: Sequence[bytes], fields: Sequence[int]
+) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.uint8]]:
+    """Find the fields of lines of any form.
+
+    Returns
+    -------
+    array
+        The data, with what had to be rewritten behind them.
+    array
+        Where in them the fields of each line are.
+    array
+        What each line is.
+    """
+    n_lines = bounds.shape[0]
+    block = np.frombuffer(data, dtype=np.uint8)
+    spans = np.empty((n_lines, record_kernel.N_FIELDS, 2), dtype=np.int32)
+    verdicts = np.empty(n_lines, dtype=np.uint8)
+    objects = np.empty((n_lines, 2), dtype=np.int64)
+    is_revisit = np.empty(n_lines, dtype=np.bool_)
+    cdxj_kernel.scan_cdxj(block, bounds, _LONGEST_LINE, spans, verdicts, objects, is_revisit)
+    found = find_members(data, objects, names)
+    verdicts[(verdicts == line_kernel.ACCEPTED) & ~found.is_object] = cdxj_kernel.BAD_JSON
+    wanted = np.array(fields, dtype=np.int64)
+    cdxj_kernel.choose_members(found.data, found.spans, found.kinds, wanted, spans)
+    return _with_revisits(found, spans, is_revisit), spans, verdicts
 
 
 def _is_between(data: bytes, start: int, place: int, end: int) -> bool:

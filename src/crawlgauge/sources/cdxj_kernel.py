@@ -18,6 +18,7 @@ __all__ = [
     "REVISIT",
     "choose_members",
     "scan_cdxj",
+    "trim_references",
 ]
 
 BAD_JSON = FIRST_OWN_VERDICT + 4
@@ -196,9 +197,19 @@ def choose_members(
             start, end = int(members[line, number, 0]), int(members[line, number, 1])
             if start == end or _is_dash(block, start, end):
                 continue
-            if field == GROUP:
-                start, end = _trim_reference(block, start, end)
             spans[line, field, 0], spans[line, field, 1] = start, end
+
+
+@compiled
+def trim_references(
+    block: NDArray[np.uint8], verdicts: NDArray[np.uint8], spans: NDArray[np.int32]
+) -> None:
+    """Cut the groups of accepted lines down to the file name that they refer to."""
+    for line in range(verdicts.size):
+        start, end = int(spans[line, GROUP, 0]), int(spans[line, GROUP, 1])
+        if verdicts[line] == ACCEPTED and start >= 0:
+            start, end = _trim_reference(block, start, end)
+            spans[line, GROUP, 0], spans[line, GROUP, 1] = start, end
 
 
 @compiled

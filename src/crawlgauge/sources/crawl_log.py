@@ -7,7 +7,6 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from crawlgauge.errors import SourceError
@@ -120,7 +119,7 @@ def _scan(lines: Lines, group: int, name: str, request: Request) -> Captures:
     )
     if captures.revisit is None:
         return captures
-    return replace(captures, revisit=pa.array(revisits[verdicts == ACCEPTED]))
+    return replace(captures, revisit=revisits[verdicts == ACCEPTED])
 
 
 def _parse_names(

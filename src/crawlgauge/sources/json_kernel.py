@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.compiled import compiled
-from crawlgauge.words import load_word
+from crawlgauge.words import VECTOR, first_bit, match_below, match_byte
 
-__all__ = ["MISSING", "NUMBER", "OTHER", "STRING", "find_members"]
+__all__ = ["MISSING", "NUMBER", "OTHER", "STRING", "find_members", "find_special"]
 
 MISSING = 0
 """The object has no such member, or it is null."""
@@ -34,15 +34,6 @@ _LITERALS = (
     np.frombuffer(b"false", dtype=np.uint8),
     np.frombuffer(b"null", dtype=np.uint8),
 )
-
-_WORD = 8
-_EVERY_BYTE = np.uint64(0x0101010101010101)
-_HIGH_BITS = np.uint64(0x8080808080808080)
-_QUOTES = np.uint64(_QUOTE) * _EVERY_BYTE
-_BACKSLASHES = np.uint64(_BACKSLASH) * _EVERY_BYTE
-_SPACES = np.uint64(0x20) * _EVERY_BYTE
-_ONE = np.uint64(1)
-_TO_TOP_BYTE = np.uint64(56)
 
 
 @compiled
@@ -131,7 +122,7 @@ def _read_member(
     """Fill in the member that begins at `place` if it is wanted; return where it ends, or −1."""
     if block[place] != _QUOTE:
         return -1
-    name_end = _find_special(block, place + 1, end)
+    name_end = find_special(block, place + 1, end)
     if name_end == end or block[name_end] != _QUOTE:
         return -1
     value = _skip_colon(block, name_end + 1, end)
@@ -142,7 +133,7 @@ def _read_member(
         return _skip_value(block, value, end)
     first = block[value]
     if first == _QUOTE:
-        place = _find_special(block, value + 1, end)
+        place = find_special(block, value + 1, end)
         if place == end or block[place] != _QUOTE:
             return -1
         spans[wanted, 0], spans[wanted, 1] = value + 1, place
@@ -179,22 +170,15 @@ def _which(
 
 
 @compiled
-def _find_special(block: NDArray[np.uint8], start: int, end: int) -> int:
+def find_special(block: NDArray[np.uint8], start: int, end: int) -> int:
     """Return the first place of a quotation mark, backslash or control byte, or `end`."""
     place = start
-    while place < end and place + _WORD <= block.size:
-        word = load_word(block, place)
-        quotes, backslashes = word ^ _QUOTES, word ^ _BACKSLASHES
-        # Each term marks the bytes it looks for, and may err above the first of them only.
-        found = (quotes - _EVERY_BYTE) & ~quotes
-        found |= (backslashes - _EVERY_BYTE) & ~backslashes
-        found |= (word - _SPACES) & ~word
-        found &= _HIGH_BITS
+    while place < end and place + VECTOR <= block.size:
+        found = match_byte(block, place, _QUOTE) | match_byte(block, place, _BACKSLASH)
+        found |= match_below(block, place, 0x20)
         if found:
-            below = (found & (~found + _ONE)) - _ONE
-            n_before = int(((below & _EVERY_BYTE) * _EVERY_BYTE) >> _TO_TOP_BYTE) - 1
-            return min(place + n_before, end)
-        place += _WORD
+            return min(place + first_bit(found), end)
+        place += VECTOR
     while place < end:
         byte = block[place]
         if byte == _QUOTE or byte == _BACKSLASH or byte < 0x20:
@@ -309,7 +293,7 @@ def _skip_literal(block: NDArray[np.uint8], place: int, end: int) -> int:
 def _skip_string(block: NDArray[np.uint8], place: int, end: int) -> int:
     place += 1
     while True:
-        place = _find_special(block, place, end)
+        place = find_special(block, place, end)
         if place == end or block[place] < 0x20:
             return -1
         if block[place] == _QUOTE:

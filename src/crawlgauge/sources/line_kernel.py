@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.compiled import compiled
 from crawlgauge.sources.white_space import is_space
-from crawlgauge.words import copy_bytes
+from crawlgauge.words import VECTOR, count_bits, first_bit, load_word, match_byte
 
 __all__ = [
     "ACCEPTED",
@@ -15,6 +15,8 @@ __all__ = [
     "OTHER_SCHEME",
     "SKIPPED",
     "TOO_LONG",
+    "count_lines",
+    "find_ends",
     "scan_lines",
 ]
 
@@ -26,9 +28,56 @@ TOO_LONG = 4
 OTHER_SCHEME = 5
 N_VERDICTS = 6
 
-_HASH, _SLASH, _COLON, _QUESTION, _LETTER_S = 0x23, 0x2F, 0x3A, 0x3F, 0x73
+_NEWLINE, _HASH, _SLASH, _COLON, _QUESTION, _LETTER_S = 0x0A, 0x23, 0x2F, 0x3A, 0x3F, 0x73
+_ONE = np.uint64(1)
+_WORD = 8
+_HTTPS = np.uint64(int.from_bytes(b"https://", "little"))
+_HTTP_ALONE = np.uint64(int.from_bytes(b"http://", "little"))
+_SEVEN_BYTES = np.uint64((1 << 56) - 1)
 _HTTP = np.frombuffer(b"http", dtype=np.uint8)
 _FTP = np.frombuffer(b"ftp", dtype=np.uint8)
+
+
+@compiled
+def count_lines(block: NDArray[np.uint8]) -> int:
+    """Return how many lines a block has; the last one may lack its newline."""
+    n_lines, place = 0, 0
+    while place + VECTOR <= block.size:
+        n_lines += count_bits(match_byte(block, place, _NEWLINE))
+        place += VECTOR
+    while place < block.size:
+        n_lines += block[place] == _NEWLINE
+        place += 1
+    is_open = block.size > 0 and block[block.size - 1] != _NEWLINE
+    return n_lines + (1 if is_open else 0)
+
+
+@compiled
+def find_ends(block: NDArray[np.uint8], line_ends: NDArray[np.int64]) -> None:
+    """Fill in where each line of a block ends: the place of its newline, or the block's end.
+
+    Parameters
+    ----------
+    block
+        Whole lines.
+    line_ends
+        Filled, as many as there are lines.
+    """
+    line, place = 0, 0
+    while place + VECTOR <= block.size:
+        found = match_byte(block, place, _NEWLINE)
+        while found:
+            line_ends[line] = place + first_bit(found)
+            line += 1
+            found &= found - _ONE
+        place += VECTOR
+    while place < block.size:
+        if block[place] == _NEWLINE:
+            line_ends[line] = place
+            line += 1
+        place += 1
+    if line < line_ends.size:
+        line_ends[line] = block.size
 
 
 @compiled
@@ -52,6 +101,9 @@ def judge_line(block: NDArray[np.uint8], start: int, end: int, max_bytes: int) -
         return SKIPPED
     if end - start > max_bytes:
         return TOO_LONG
+    host = _find_usual_host(block, start, end)
+    if host > start:
+        return _judge_host(block, host, end)
     colon = start
     while colon < end:
         byte = block[colon]
@@ -68,12 +120,28 @@ def judge_line(block: NDArray[np.uint8], start: int, end: int, max_bytes: int) -
         return OTHER_SCHEME
     if not _is_web_scheme(block, start, colon):
         return OTHER_SCHEME
-    if colon + 3 >= end:
+    return _judge_host(block, colon + 3, end)
+
+
+@compiled
+def _find_usual_host(block: NDArray[np.uint8], start: int, end: int) -> int:
+    """Return where the host begins if the scheme is written as it mostly is; if not, `start`."""
+    if end - start <= _WORD:
+        return start
+    word = load_word(block, start)
+    if word == _HTTPS:
+        return start + _WORD
+    return start + _WORD - 1 if word & _SEVEN_BYTES == _HTTP_ALONE else start
+
+
+@compiled
+def _judge_host(block: NDArray[np.uint8], place: int, end: int) -> int:
+    """Tell whether a host can begin at a place."""
+    if place >= end:
         return NO_HOST
-    first = block[colon + 3]
-    if first == _SLASH or first == _QUESTION or first == _HASH or is_space(first):
-        return NO_HOST
-    return ACCEPTED
+    first = block[place]
+    is_end = first == _SLASH or first == _QUESTION or first == _HASH
+    return NO_HOST if is_end or is_space(first) else ACCEPTED
 
 
 @compiled
@@ -81,12 +149,12 @@ def scan_lines(
     block: NDArray[np.uint8],
     line_ends: NDArray[np.int64],
     max_bytes: int,
-    urls: NDArray[np.uint8],
-    offsets: NDArray[np.int32],
+    starts: NDArray[np.int32],
+    ends: NDArray[np.int32],
     counts: NDArray[np.int64],
     examples: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Copy the URLs of a block next to each other and count what is left out.
+    """Find the URLs of a block and count what is left out.
 
     Parameters
     ----------
@@ -96,8 +164,8 @@ def scan_lines(
         Where each line ends: the place of its newline, or the block's end.
     max_bytes
         Longest line that is taken.
-    urls, offsets
-        Filled with the URLs and their bounds; as long as the block, and as the lines plus one.
+    starts, ends
+        Filled with where each URL is; as long as the lines.
     counts
         Added to: lines by verdict.
     examples
@@ -108,8 +176,7 @@ def scan_lines(
     tuple
         How many URLs and how many examples there are.
     """
-    n_urls, n_examples, n_bytes, start = 0, 0, 0, 0
-    offsets[0] = 0
+    n_urls, n_examples, start = 0, 0, 0
     for line in range(line_ends.size):
         first, last = start, line_ends[line]
         start = last + 1
@@ -120,10 +187,8 @@ def scan_lines(
         verdict = judge_line(block, first, last, max_bytes)
         counts[verdict] += 1
         if verdict == ACCEPTED:
-            copy_bytes(block, first, last, urls, n_bytes)
-            n_bytes += last - first
+            starts[n_urls], ends[n_urls] = first, last
             n_urls += 1
-            offsets[n_urls] = n_bytes
         elif verdict != SKIPPED and n_examples < examples.shape[0] and verdict != OTHER_SCHEME:
             examples[n_examples, 0] = line
             examples[n_examples, 1] = first

@@ -1,17 +1,23 @@
 """Cut blocks of bytes into whole lines, however long the lines are."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
+import numpy as np
+
 from crawlgauge.errors import DamagedInput
+from crawlgauge.sources import byte_stream
 from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.line_kernel import count_lines
 
 __all__ = ["Lines", "read_lines", "whole_lines"]
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 
 _SPACES = b" \t\n\v\f\r"
+_BLOCKS_PER_BATCH = 4
+"""So many that the calls for a batch take no time beside the work on its lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +37,12 @@ class Lines:
     data: bytes
     place: int
     n_before: int | None
+    n_lines: int = field(init=False)
+    """How many there are."""
+
+    def __post_init__(self) -> None:
+        n_lines = count_lines(np.frombuffer(self.data, dtype=np.uint8))
+        object.__setattr__(self, "n_lines", n_lines)
 
 
 def read_lines(stream: ByteStream, longest: int) -> Iterator[Lines]:
@@ -60,9 +72,10 @@ def read_lines(stream: ByteStream, longest: int) -> Iterator[Lines]:
             if n_before is None:
                 start, blocks = _skip_line(stream.blocks(), start)
             for data, place in whole_lines(blocks, longest):
-                yield Lines(data=data, place=start + place, n_before=n_before)
+                lines = Lines(data=data, place=start + place, n_before=n_before)
+                yield lines
                 if n_before is not None:
-                    n_before += data.count(b"\n")
+                    n_before += lines.n_lines
         except DamagedInput as error:
             if not stream.recover(error):
                 return
@@ -109,37 +122,71 @@ def whole_lines(blocks: Iterable[bytes], longest: int) -> Iterator[tuple[bytes, 
     Examples
     --------
     >>> list(whole_lines([b"a\nb", b"c\nd"], 10))
-    [(b'a\n', 0), (b'bc\n', 2), (b'd', 5)]
+    [(b'a\nbc\n', 0), (b'd', 5)]
     """
-    rest, start, place = b"", 0, 0
-    is_long = False
-    for block in blocks:
-        end = 0
-        if is_long:
-            end = block.find(b"\n") + 1
-            rest, start = _shorten(rest + (block[: end - 1] if end else block), start, longest)
-            if not end:
-                place += len(block)
-                continue
-            yield rest + b"\n", start
-            rest, start, is_long = b"", place + end, False
-        data = rest + block[end:] if end else rest + block
-        cut = data.rfind(b"\n") + 1
-        if cut:
-            yield data[:cut], start
-        rest, start, place = data[cut:], start + cut, place + len(block)
-        if len(rest) > longest:
-            rest, start = _shorten(rest, start, longest)
-            is_long = True
-    if rest:
-        yield rest, start
+    batch = _Batch()
+    try:
+        for block in blocks:
+            yield from batch.add(block, longest)
+    except DamagedInput:
+        yield from batch.take_lines()
+        raise
+    yield from batch.take_lines()
+    yield from batch.take_rest()
 
 
-def _shorten(line: bytes, start: int, longest: int) -> tuple[bytes, int]:
-    """Return the beginning of a line that tells what it is, and the place of its first byte."""
-    trimmed = line.lstrip(_SPACES)
-    start += len(line) - len(trimmed)
-    if len(trimmed) <= longest:
-        return trimmed, start
-    # One byte stands for all beyond the limit: space only, so far, or more.
-    return trimmed[:longest] + (b"x" if trimmed[longest:].strip(_SPACES) else b" "), start
+class _Batch:
+    """Whole lines that wait to be yielded, and behind them the beginning of another."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes | memoryview] = []
+        self._n_bytes = 0
+        self._start = 0
+        self._place = 0
+        self._rest = b""
+        self._is_long = False
+
+    def add(self, block: bytes, longest: int) -> Iterator[tuple[bytes, int]]:
+        first = 0
+        if self._is_long:
+            first = block.find(b"\n") + 1
+            self._shorten(self._rest + (block[: first - 1] if first else block), longest)
+            if first:
+                yield self._rest + b"\n", self._start
+                self._rest, self._start, self._is_long = b"", self._place + first, False
+        if not self._is_long:
+            cut = block.rfind(b"\n", first) + 1
+            if cut:
+                # One copy of a block costs as much as finding its fields.
+                self._pieces += [self._rest, memoryview(block)[first:cut]]
+                self._n_bytes += len(self._rest) + cut - first
+                self._rest = block[cut:]
+            else:
+                self._rest += block[first:]
+            if len(self._rest) > longest:
+                yield from self.take_lines()
+                self._shorten(self._rest, longest)
+                self._is_long = True
+            elif self._n_bytes >= _BLOCKS_PER_BATCH * byte_stream.BLOCK_BYTES:
+                yield from self.take_lines()
+        self._place += len(block)
+
+    def take_lines(self) -> Iterator[tuple[bytes, int]]:
+        if self._pieces:
+            yield b"".join(self._pieces), self._start
+            self._start += self._n_bytes
+            self._pieces, self._n_bytes = [], 0
+
+    def take_rest(self) -> Iterator[tuple[bytes, int]]:
+        if self._rest:
+            yield self._rest, self._start
+
+    def _shorten(self, line: bytes, longest: int) -> None:
+        """Keep the beginning of a line that tells what it is."""
+        trimmed = line.lstrip(_SPACES)
+        self._start += len(line) - len(trimmed)
+        self._rest = trimmed
+        if len(trimmed) > longest:
+            # One byte stands for all beyond the limit: space only, so far, or more.
+            is_more = trimmed[longest:].strip(_SPACES)
+            self._rest = trimmed[:longest] + (b"x" if is_more else b" ")

@@ -9,7 +9,7 @@ from crawlgauge.sources.feed import BrokenStream, Feed
 
 __all__ = ["Decompressor", "WrongData", "decompress_member"]
 
-_MAX_OUTPUT_BYTES = 1 << 22
+_MAX_OUTPUT_BYTES = 1 << 20
 _MAX_HELD_BYTES = 1 << 24
 """Of a larger member that breaks, what the last chunk of input gives is lost. It is one whose end
 is far away, and is lost as well."""

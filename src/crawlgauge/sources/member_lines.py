@@ -15,7 +15,7 @@ from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.lines import Lines
 from crawlgauge.sources.records import find_line_ends
 
-__all__ = ["UTF8_MARK", "cut_line", "find_lines", "first_line"]
+__all__ = ["UTF8_MARK", "cut_line", "find_cuts", "find_lines", "first_line"]
 
 UTF8_MARK = b"\xef\xbb\xbf"
 """Some editors put it before a text; what a text is must be told without it."""
@@ -37,7 +37,7 @@ def find_lines(
         one line, stands between two.
     """
     ends = find_line_ends(lines.data)
-    cuts = _find_cuts(lines, stream, ends, is_between)
+    cuts = find_cuts(lines, stream, is_between)
     starts = np.empty_like(ends)
     starts[:1], starts[1:] = 0, ends[:-1] + 1
     if cuts:
@@ -51,8 +51,7 @@ def first_line(lines: Lines, bounds: NDArray[np.int64]) -> int | None:
 
     None if that is not known, or if there are lines among them that no newline ends.
     """
-    n_whole = lines.data.count(b"\n") + (not lines.data.endswith(b"\n"))
-    return lines.n_before if bounds.shape[0] == n_whole else None
+    return lines.n_before if bounds.shape[0] == lines.n_lines else None
 
 
 def cut_line(stream: ByteStream) -> Damage:
@@ -65,21 +64,18 @@ def cut_line(stream: ByteStream) -> Damage:
     )
 
 
-def _find_cuts(
-    lines: Lines,
-    stream: ByteStream,
-    ends: NDArray[np.int64],
-    is_between: Callable[[int, int, int], bool],
+def find_cuts(
+    lines: Lines, stream: ByteStream, is_between: Callable[[int, int, int], bool]
 ) -> list[int]:
+    """Return where one line ends and another begins without a newline, as for `find_lines`."""
     data = lines.data
     members = stream.take_members(lines.place + len(data))
     cuts: list[int] = []
-    for place in np.unique(members[:, 0] - lines.place).tolist():
+    for place in sorted(set((members[:, 0] - lines.place).tolist())):
         if place <= 0 or data[place - 1] == ord("\n"):
             continue
-        line = int(np.searchsorted(ends, place))
-        start = int(ends[line - 1]) + 1 if line else 0
-        start = max(start, cuts[-1]) if cuts else start
-        if is_between(start, place, int(ends[line])):
+        start = data.rfind(b"\n", 0, place) + 1
+        end = data.find(b"\n", place)
+        if is_between(max([start, *cuts[-1:]]), place, len(data) if end < 0 else end):
             cuts.append(place)
     return cuts

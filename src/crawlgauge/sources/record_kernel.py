@@ -1,27 +1,27 @@
-"""Judge and copy the fields of records that a format's own kernel has found in a block."""
+"""Judge and pick the fields of records that a format's own kernel has found in a block."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.compiled import compiled
+from crawlgauge.sources.captures import NO_STATUS
 from crawlgauge.sources.line_kernel import ACCEPTED, NO_SCHEME, SKIPPED, judge_line
-from crawlgauge.sources.time_kernel import parse_time
+from crawlgauge.sources.time_kernel import is_usual, parse_time, parse_usual
 from crawlgauge.sources.white_space import is_space
-from crawlgauge.words import copy_bytes
+from crawlgauge.words import load_word
 
 __all__ = [
     "DIGEST",
     "GROUP",
     "KEY",
     "MIME",
-    "NO_STATUS",
     "NO_URL",
     "N_FIELDS",
     "STATUS",
     "TIME",
     "URL",
-    "copy_field",
     "judge_records",
+    "pick_field",
 ]
 
 URL, KEY, TIME, STATUS, MIME, DIGEST, GROUP = range(7)
@@ -31,11 +31,15 @@ N_FIELDS = 7
 NO_URL = 6
 """Verdict, beside those of `line_kernel`: the record lacks the field or it is empty."""
 
-NO_STATUS = -(2**31)
-
 _MINUS = 0x2D
 _MAX_STATUS_DIGITS = 5
-_REVISIT = np.frombuffer(b"warc/revisit", dtype=np.uint8)
+_REVISIT_BYTES = 12
+_REVISIT_BEGINNING = np.uint64(int.from_bytes(b"warc/rev", "little"))
+_REVISIT_END = np.uint64(int.from_bytes(b"/revisit", "little"))
+
+_ONE = np.uint64(1)
+_URL, _TIME, _STATUS, _MIME = (np.uint64(2 * field) for field in (URL, TIME, STATUS, MIME))
+"""Where the spans of these fields begin among those of a record."""
 
 
 @compiled
@@ -61,13 +65,16 @@ def judge_records(
     max_bytes
         Longest URL that is taken.
     times, statuses, revisits
-        Filled for each record.
+        Filled for each record that is accepted.
     """
     parts = np.empty(6, dtype=np.int64)
+    places = spans.reshape(-1)
     for record in range(verdicts.size):
         if verdicts[record] != ACCEPTED:
             continue
-        first, last = int(spans[record, URL, 0]), int(spans[record, URL, 1])
+        # Unsigned, so that numba does not look for negative ones each time.
+        slot = np.uint64(2 * N_FIELDS * record)
+        first, last = int(places[slot + _URL]), int(places[slot + _URL + _ONE])
         while first < last and is_space(block[first]):
             first += 1
         while last > first and is_space(block[last - 1]):
@@ -78,15 +85,17 @@ def judge_records(
         verdict = judge_line(block, first, last, max_bytes)
         # What would be a comment in a list is no URL in a record.
         verdicts[record] = NO_SCHEME if verdict == SKIPPED else verdict
-        spans[record, URL, 0], spans[record, URL, 1] = first, last
-        times[record] = parse_time(
-            block, int(spans[record, TIME, 0]), int(spans[record, TIME, 1]), parts
-        )
-        statuses[record] = _parse_status(
-            block, int(spans[record, STATUS, 0]), int(spans[record, STATUS, 1])
-        )
-        revisits[record] = _is_revisit(
-            block, int(spans[record, MIME, 0]), int(spans[record, MIME, 1])
+        places[slot + _URL], places[slot + _URL + _ONE] = first, last
+        start, end = int(places[slot + _TIME]), int(places[slot + _TIME + _ONE])
+        if start >= 0 and is_usual(block, start, end):
+            times[record] = parse_usual(load_word(block, start), load_word(block, end - 8))
+        else:
+            times[record] = parse_time(block, start, end, parts)
+        start, end = int(places[slot + _STATUS]), int(places[slot + _STATUS + _ONE])
+        statuses[record] = _parse_status(block, start, end)
+        start, end = int(places[slot + _MIME]), int(places[slot + _MIME + _ONE])
+        revisits[record] = (
+            start >= 0 and end - start == _REVISIT_BYTES and _is_revisit(block, start)
         )
 
 
@@ -105,39 +114,34 @@ def _parse_status(block: NDArray[np.uint8], start: int, end: int) -> int:
 
 
 @compiled
-def _is_revisit(block: NDArray[np.uint8], start: int, end: int) -> bool:
-    is_as_long = start >= 0 and end - start == _REVISIT.size
-    return is_as_long and bool((block[start:end] == _REVISIT).all())
+def _is_revisit(block: NDArray[np.uint8], start: int) -> bool:
+    is_begun = load_word(block, start) == _REVISIT_BEGINNING
+    return bool(is_begun and load_word(block, start + _REVISIT_BYTES - 8) == _REVISIT_END)
 
 
 @compiled
-def copy_field(
-    block: NDArray[np.uint8],
+def pick_field(
     spans: NDArray[np.int32],
+    verdicts: NDArray[np.uint8],
     field: int,
-    chosen: NDArray[np.int64],
-    data: NDArray[np.uint8],
-    offsets: NDArray[np.int32],
+    starts: NDArray[np.int32],
+    ends: NDArray[np.int32],
 ) -> None:
-    """Copy one field of the chosen records next to each other.
+    """Fill in where one field of the accepted records is.
 
     Parameters
     ----------
-    block, spans
+    spans, verdicts
         As for `judge_records`.
     field
         Which field.
-    chosen
-        Numbers of the records.
-    data, offsets
-        Filled; long enough for all. A missing field is left empty.
+    starts, ends
+        Filled, as many as there are accepted records; −1 where the field is missing.
     """
-    n_bytes = 0
-    offsets[0] = 0
-    for number in range(chosen.size):
-        record = chosen[number]
-        start, end = int(spans[record, field, 0]), int(spans[record, field, 1])
-        if start >= 0 and end > start:
-            copy_bytes(block, start, end, data, n_bytes)
-            n_bytes += end - start
-        offsets[number + 1] = n_bytes
+    number = 0
+    for record in range(verdicts.size):
+        if verdicts[record] == ACCEPTED:
+            start = spans[record, field, 0]
+            starts[number] = start
+            ends[number] = spans[record, field, 1] if start >= 0 else start
+            number += 1

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from crawlgauge.sources import line_kernel, record_kernel
 from crawlgauge.sources.captures import Captures, Rejection
 from crawlgauge.sources.request import Request
-from crawlgauge.sources.time_kernel import NO_TIME
+from crawlgauge.sources.texts import Texts
 
 __all__ = [
     "FIRST_OWN_VERDICT",
@@ -26,6 +26,14 @@ MAX_URL_BYTES = 1 << 16
 
 FIRST_OWN_VERDICT = 16
 """Verdicts of a format's own begin here."""
+_N_VERDICTS = 256
+
+_TEXTS = (
+    ("url", record_kernel.URL),
+    ("key", record_kernel.KEY),
+    ("mime", record_kernel.MIME),
+    ("digest", record_kernel.DIGEST),
+)
 
 _REJECTED = MappingProxyType(
     {
@@ -58,7 +66,8 @@ def assemble(
     Parameters
     ----------
     data
-        The block that the spans refer to.
+        The block that the spans refer to. The captures refer to it too, unless it can be written
+        to: then they have a copy.
     spans
         For each record and field of `record_kernel`, start and end; a start of −1 if missing.
     verdicts
@@ -78,33 +87,40 @@ def assemble(
         What the format's own verdicts mean.
     """
     block = np.frombuffer(data, dtype=np.uint8) if isinstance(data, bytes) else data
+    if block.flags.writeable:
+        block = block.copy()
+        block.flags.writeable = False
     n_records = verdicts.size
-    times = np.full(n_records, NO_TIME, dtype=np.int64)
-    statuses = np.full(n_records, record_kernel.NO_STATUS, dtype=np.int32)
-    revisits = np.zeros(n_records, dtype=np.bool_)
+    times = np.empty(n_records, dtype=np.int64)
+    statuses = np.empty(n_records, dtype=np.int32)
+    revisits = np.empty(n_records, dtype=np.bool_)
     record_kernel.judge_records(block, spans, verdicts, MAX_URL_BYTES, times, statuses, revisits)
-    chosen = np.flatnonzero(verdicts == line_kernel.ACCEPTED)
-    reasons = {**_REJECTED, **rejected}
-    columns = {"url": _binary_column(block, spans, record_kernel.URL, chosen)}
-    if "key" in request.fields:
-        columns["key"] = _nullable_column(block, spans, record_kernel.KEY, chosen)
-    if "mime" in request.fields:
-        columns["mime"] = _nullable_column(block, spans, record_kernel.MIME, chosen)
-    if "digest" in request.fields:
-        columns["digest"] = _nullable_column(block, spans, record_kernel.DIGEST, chosen)
+    counts = np.bincount(verdicts, minlength=_N_VERDICTS)
+    n_chosen = int(counts[line_kernel.ACCEPTED])
+    columns: dict[str, Any] = {
+        name: _pick(block, spans, verdicts, field, n_chosen)
+        for name, field in _TEXTS
+        if name in request.fields or field == record_kernel.URL
+    }
     if request.group is not None:
-        columns["group"] = _nullable_column(block, spans, record_kernel.GROUP, chosen)
+        columns["group"] = _pick(block, spans, verdicts, record_kernel.GROUP, n_chosen)
+    if n_chosen < n_records:
+        chosen = np.flatnonzero(verdicts == line_kernel.ACCEPTED)
+        times, statuses, revisits = times[chosen], statuses[chosen], revisits[chosen]
     if "time" in request.fields:
-        columns["time"] = pa.array(times[chosen].view("datetime64[s]"), pa.timestamp("s"))
+        columns["time"] = times.view("datetime64[s]")
     if "status" in request.fields:
-        status = statuses[chosen]
-        columns["status"] = pa.array(status, mask=status == record_kernel.NO_STATUS)
-        columns["revisit"] = pa.array(revisits[chosen])
+        columns["status"], columns["revisit"] = statuses, revisits
+    reasons = {**_REJECTED, **rejected}
+    left_out = _count(counts, reasons)
+    examples: tuple[Rejection, ...] = ()
+    if left_out:
+        examples = _examples(block, verdicts, bounds, reasons, name, place, first_line)
     return Captures(
         **columns,
-        rejected=_count(verdicts, reasons),
-        excluded=_count(verdicts, {**_EXCLUDED, **excluded}),
-        examples=_examples(block, verdicts, bounds, reasons, name, place, first_line),
+        rejected=left_out,
+        excluded=_count(counts, {**_EXCLUDED, **excluded}),
+        examples=examples,
     )
 
 
@@ -117,8 +133,9 @@ def find_line_ends(data: bytes) -> NDArray[np.int64]:
     [1, 4]
     """
     block = np.frombuffer(data, dtype=np.uint8)
-    line_ends = np.flatnonzero(block == ord("\n"))
-    return line_ends if data.endswith(b"\n") else np.append(line_ends, block.size)
+    line_ends = np.empty(line_kernel.count_lines(block), dtype=np.int64)
+    line_kernel.find_ends(block, line_ends)
+    return line_ends
 
 
 def readable(text: bytes) -> str:
@@ -132,30 +149,19 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
-def _binary_column(
-    block: NDArray[np.uint8], spans: NDArray[np.int32], field: int, chosen: NDArray[np.int64]
-) -> pa.Array:
-    lengths = spans[chosen, field, 1] - spans[chosen, field, 0]
-    data = np.empty(int(lengths.sum(where=lengths > 0)), dtype=np.uint8)
-    offsets = np.empty(chosen.size + 1, dtype=np.int32)
-    record_kernel.copy_field(block, spans, field, chosen, data, offsets)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.binary(), chosen.size, buffers)
+def _pick(
+    block: NDArray[np.uint8],
+    spans: NDArray[np.int32],
+    verdicts: NDArray[np.uint8],
+    field: int,
+    n_chosen: int,
+) -> Texts:
+    starts, ends = np.empty(n_chosen, dtype=np.int32), np.empty(n_chosen, dtype=np.int32)
+    record_kernel.pick_field(spans, verdicts, field, starts, ends)
+    return Texts(data=block, starts=starts, ends=ends)
 
 
-def _nullable_column(
-    block: NDArray[np.uint8], spans: NDArray[np.int32], field: int, chosen: NDArray[np.int64]
-) -> pa.Array:
-    column = _binary_column(block, spans, field, chosen)
-    is_missing = spans[chosen, field, 0] < 0
-    if not is_missing.any():
-        return column
-    validity = pa.array(~is_missing).buffers()[1]
-    return pa.Array.from_buffers(pa.binary(), chosen.size, [validity, *column.buffers()[1:]])
-
-
-def _count(verdicts: NDArray[np.uint8], reasons: Mapping[int, str]) -> dict[str, int]:
-    counts = np.bincount(verdicts, minlength=max(reasons, default=0) + 1)
+def _count(counts: NDArray[np.int64], reasons: Mapping[int, str]) -> dict[str, int]:
     return {reason: int(counts[code]) for code, reason in reasons.items() if counts[code]}
 
 

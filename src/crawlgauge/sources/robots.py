@@ -5,22 +5,24 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from crawlgauge.compiled import compiled
-from crawlgauge.sources.captures import binary_buffers
-from crawlgauge.words import find_byte
+from crawlgauge.sources.texts import Texts
+from crawlgauge.words import find_byte, load_word
 
-__all__ = ["find_robots"]
+__all__ = ["find_robots", "is_robots"]
 
 _SLASH, _COLON = 0x2F, 0x3A
-_ROBOTS = np.frombuffer(b"/robots.txt", dtype=np.uint8)
+_N_BYTES = len(b"/robots.txt")
+_BEGINNING = np.uint64(int.from_bytes(b"/robots.", "little"))
+_END = np.uint64(int.from_bytes(b"bots.txt", "little"))
 
 
-def find_robots(urls: pa.Array) -> NDArray[np.bool_]:
+def find_robots(urls: Texts | pa.Array) -> NDArray[np.bool_]:
     """Tell for each URL whether its path is ``/robots.txt``.
 
     Parameters
     ----------
     urls
-        An Arrow binary array without nulls.
+        Texts, or an Arrow binary column; without nulls.
 
     Examples
     --------
@@ -28,24 +30,28 @@ def find_robots(urls: pa.Array) -> NDArray[np.bool_]:
     >>> find_robots(pa.array([b"http://a.org/robots.txt", b"http://a.org/x/robots.txt"])).tolist()
     [True, False]
     """
-    found = np.zeros(len(urls), dtype=np.bool_)
-    if len(urls):
-        _find_robots(*binary_buffers(urls), found)
+    texts = Texts.of(urls)
+    found = np.zeros(len(texts), dtype=np.bool_)
+    _find_robots(texts.data, texts.starts, texts.ends, found)
     return found
 
 
 @compiled
 def _find_robots(
-    data: NDArray[np.uint8], offsets: NDArray[np.int32], found: NDArray[np.bool_]
+    data: NDArray[np.uint8],
+    starts: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    found: NDArray[np.bool_],
 ) -> None:
-    n_bytes = _ROBOTS.size
     for url in range(found.size):
-        start, end = int(offsets[url]), int(offsets[url + 1])
-        path = end - n_bytes
-        # The last letter rules out nearly all.
-        if path <= start or data[end - 1] != _ROBOTS[n_bytes - 1]:
-            continue
-        if not (data[path:end] == _ROBOTS).all():
-            continue
-        authority = find_byte(data, start, end, _COLON) + 3
-        found[url] = authority < path and find_byte(data, authority, end, _SLASH) == path
+        found[url] = is_robots(data, int(np.int64(starts[url])), int(np.int64(ends[url])))
+
+
+@compiled
+def is_robots(data: NDArray[np.uint8], start: int, end: int) -> bool:
+    """Tell whether the path of the URL ``data[start:end]`` is ``/robots.txt``."""
+    path = end - _N_BYTES
+    if path <= start or load_word(data, end - 8) != _END or load_word(data, path) != _BEGINNING:
+        return False
+    authority = find_byte(data, start, end, _COLON) + 3
+    return authority < path and find_byte(data, authority, end, _SLASH) == path

@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.compiled import compiled
+from crawlgauge.words import load_word
 
-__all__ = ["NO_TIME", "parse_time"]
+__all__ = ["NO_TIME", "are_digits", "is_usual", "parse_time", "parse_usual"]
 
 NO_TIME = np.iinfo(np.int64).min
 """Stands for a time that is missing or cannot be read; numpy's and Arrow's "not a time"."""
@@ -17,6 +18,17 @@ _DASH, _COLON, _PLUS, _DOT, _ZERO, _NINE = 0x2D, 0x3A, 0x2B, 0x2E, 0x30, 0x39
 _SEPARATORS = np.frombuffer(b"--T::", dtype=np.uint8)
 _SPACE, _LETTER_T, _LOWER_T, _LOWER_Z = 0x20, 0x54, 0x74, 0x7A
 _N_PARTS = 6
+_USUAL_BYTES = 14
+_WORD = 8
+_HIGH_HALVES = np.uint64(0xF0F0F0F0F0F0F0F0)
+_THREES = np.uint64(0x3030303030303030)
+_SIXES = np.uint64(0x0606060606060606)
+_TEN = np.uint64(10)
+_BYTE_BITS = np.uint64(8)
+_LOW_BYTE = np.uint64(0xFF)
+_FIRST_DAYS = np.arange(f"{_MIN_YEAR}-01", f"{_MAX_YEAR + 1}-02", dtype="datetime64[M]")
+_FIRST_DAYS = _FIRST_DAYS.astype("datetime64[D]").astype(np.int64)
+"""The first day of each month, counted from 1970-01-01."""
 _DAYS = np.array([31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31], dtype=np.int64)
 
 
@@ -55,6 +67,53 @@ def parse_time(block: NDArray[np.uint8], start: int, end: int, parts: NDArray[np
     # Up to three digits of a second may follow.
     is_fraction = end - place <= 3 and _read_digits(block, place, end, end) >= 0
     return seconds if is_fraction else NO_TIME
+
+
+@compiled
+def are_digits(word: np.uint64) -> bool:
+    """Tell whether the eight bytes of a word are digits."""
+    # Only a digit has 3 as its high half and still has it if 6 is added.
+    is_near = word & _HIGH_HALVES == _THREES
+    return bool(is_near and (word + _SIXES) & _HIGH_HALVES == _THREES)
+
+
+@compiled
+def is_usual(block: NDArray[np.uint8], start: int, end: int) -> bool:
+    """Tell whether a time is written as 14 digits."""
+    return (
+        end - start == _USUAL_BYTES
+        and are_digits(load_word(block, start))
+        and are_digits(load_word(block, end - _WORD))
+    )
+
+
+@compiled
+def parse_usual(date: np.uint64, clock: np.uint64) -> int:
+    """Return the same as `parse_time`, of the first eight and the last eight of 14 digits."""
+    date, clock = _read_pairs(date), _read_pairs(clock)
+    year = 100 * _pair(date, 0) + _pair(date, 1)
+    month, day = _pair(date, 2), _pair(date, 3)
+    hour, minute, second = _pair(clock, 1), _pair(clock, 2), _pair(clock, 3)
+    if not _MIN_YEAR <= year <= _MAX_YEAR or not 1 <= month <= 12:
+        return NO_TIME
+    number = 12 * (year - _MIN_YEAR) + month - 1
+    first, n_days = _FIRST_DAYS[number], _FIRST_DAYS[number + 1] - _FIRST_DAYS[number]
+    # A leap second counts as the second after it.
+    if not 1 <= day <= n_days or hour > 23 or minute > 59 or second > 60:
+        return NO_TIME
+    return int(86400 * (first + day - 1) + 3600 * hour + 60 * minute + second)
+
+
+@compiled
+def _read_pairs(word: np.uint64) -> np.uint64:
+    """Return the numbers that each two of eight digits make, each in the place of the second."""
+    digits = word & ~_HIGH_HALVES
+    return digits * _TEN + (digits >> _BYTE_BITS)
+
+
+@compiled
+def _pair(word: np.uint64, number: int) -> int:
+    return int((word >> np.uint64(16 * number)) & _LOW_BYTE)
 
 
 @compiled

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-import pyarrow as pa
 
 from crawlgauge.errors import SourceError
 from crawlgauge.sources import line_kernel
@@ -12,6 +11,7 @@ from crawlgauge.sources.captures import Captures, Rejection
 from crawlgauge.sources.lines import Lines, read_lines
 from crawlgauge.sources.records import MAX_URL_BYTES, find_line_ends, readable
 from crawlgauge.sources.request import Request
+from crawlgauge.sources.texts import Texts
 
 __all__ = ["read_url_list"]
 
@@ -49,17 +49,15 @@ def _scan(lines: Lines, name: str) -> Captures:
     """Return the captures of whole lines."""
     block = np.frombuffer(lines.data, dtype=np.uint8)
     line_ends = find_line_ends(lines.data)
-    urls = np.empty(block.size, dtype=np.uint8)
-    offsets = np.empty(line_ends.size + 1, dtype=np.int32)
+    starts = np.empty(line_ends.size, dtype=np.int32)
+    ends = np.empty(line_ends.size, dtype=np.int32)
     counts = np.zeros(line_kernel.N_VERDICTS, dtype=np.int64)
     examples = np.empty((_MAX_EXAMPLES, 4), dtype=np.int64)
     n_urls, n_examples = line_kernel.scan_lines(
-        block, line_ends, MAX_URL_BYTES, urls, offsets, counts, examples
+        block, line_ends, MAX_URL_BYTES, starts, ends, counts, examples
     )
     return Captures(
-        url=pa.Array.from_buffers(
-            pa.binary(), n_urls, [None, pa.py_buffer(offsets[: n_urls + 1]), pa.py_buffer(urls)]
-        ),
+        url=Texts(data=block, starts=starts[:n_urls], ends=ends[:n_urls]),
         rejected={slug: int(counts[code]) for code, slug in _REJECTED.items() if counts[code]},
         excluded={slug: int(counts[code]) for code, slug in _EXCLUDED.items() if counts[code]},
         examples=tuple(

@@ -1,16 +1,18 @@
 """Which captures count: by HTTP status, media type and path, with the reason for the others."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from crawlgauge.errors import SourceError
+from crawlgauge.sources import sifting_kernel
 from crawlgauge.sources.captures import Captures
 from crawlgauge.sources.request import Field
-from crawlgauge.sources.robots import find_robots
+from crawlgauge.sources.texts import Texts
 
 __all__ = ["DEFAULT_STATUS", "WhatCounts", "keep", "select_captures"]
 
@@ -20,15 +22,27 @@ _ANY = "any"
 _NONE = "none"
 _STATUS_WORD = re.compile(r"([1-9])xx|(\d{3})(?:-(\d{3}))?")
 _MIME_WORD = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/(\*|[A-Za-z0-9!#$&^_.+-]+)")
-_MAX_STATUS = 999
-_NOT_MODIFIED = 304
-_REDIRECT = 3
-_ERRORS = (4, 5)
-_OK = 200
-_UNKNOWN = _MAX_STATUS + 1
-"""Stands for a missing status."""
-_NO_MIME = (b"", b"-", b"unk", b"no-type", b"unknown", b"warc/revisit")
+_UNKNOWN_MIMES = (b"", b"-", b"unk", b"no-type", b"unknown", b"warc/revisit")
 """What indexes and logs write where the media type is not known, or not that of the page."""
+
+
+_NO_STATUSES, _NO_REVISITS = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.bool_)
+# As those of all batches: numba compiles for each kind of array.
+_NO_STATUSES.flags.writeable = _NO_REVISITS.flags.writeable = False
+
+_NO_MIME, _OTHER_MIME = range(sifting_kernel.N_REASONS, sifting_kernel.N_REASONS + 2)
+_EXCLUDED = MappingProxyType(
+    {
+        sifting_kernel.NOT_FETCHED: "not-fetched",
+        sifting_kernel.REDIRECT: "redirect",
+        sifting_kernel.ERROR: "error",
+        sifting_kernel.OTHER_STATUS: "status",
+        sifting_kernel.NO_STATUS_KNOWN: "no-status",
+        sifting_kernel.ROBOTS: "robots.txt",
+        _NO_MIME: "no-mime",
+        _OTHER_MIME: "mime",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,69 +98,65 @@ def select_captures(captures: Captures, rule: WhatCounts) -> Captures:
     rule
         What the user wants.
     """
-    sieve = _Sieve(captures)
-    if captures.status is not None:
-        _sift_by_status(sieve, captures.status, captures.revisit, rule)
-    if rule.status != _ANY:
-        sieve.leave_out("robots.txt", find_robots(captures.url))
+    reasons = np.empty(len(captures), dtype=np.uint8)
+    counts = np.zeros(sifting_kernel.N_REASONS, dtype=np.int64)
+    wanted, wants_unknown = _wanted_statuses(rule.status)
+    url = captures.url
+    sifting_kernel.sift(
+        url.data,
+        url.starts,
+        url.ends,
+        *_statuses(captures),
+        wanted,
+        wants_unknown,
+        rule.status == _ANY,
+        reasons,
+        counts,
+    )
+    is_left = reasons == sifting_kernel.COUNTS
+    excluded = dict(captures.excluded)
+    for reason in np.flatnonzero(counts[1:]).tolist():
+        _add(excluded, reason + 1, int(counts[reason + 1]))
     if rule.mime is not None and captures.mime is not None:
-        _sift_by_mime(sieve, captures.mime, _split(rule.mime))
-    return keep(replace(captures, excluded=sieve.excluded), sieve.is_left)
+        _sift_by_mime(is_left, excluded, captures.mime, _split(rule.mime))
+    if excluded == captures.excluded:
+        return captures
+    return captures.take(np.flatnonzero(is_left), excluded)
 
 
 def keep(captures: Captures, chosen: NDArray[np.bool_]) -> Captures:
     """Return some of the captures of a batch, with all its counts."""
-    if chosen.all():
-        return captures
-    mask = pa.array(chosen)
-    columns = {name: column.filter(mask) for name, column in captures.columns().items()}
-    return replace(captures, **columns)
+    return captures.take(np.flatnonzero(chosen), captures.excluded)
 
 
-class _Sieve:
-    """What is left of a batch, and how many captures each reason has taken out."""
-
-    def __init__(self, captures: Captures) -> None:
-        self.is_left = np.ones(len(captures), dtype=np.bool_)
-        self.excluded = dict(captures.excluded)
-
-    def leave_out(self, reason: str, which: NDArray[np.bool_]) -> None:
-        n_out = int(np.count_nonzero(which & self.is_left))
-        if n_out:
-            self.excluded[reason] = self.excluded.get(reason, 0) + n_out
-            self.is_left[which] = False
+def _add(excluded: dict[str, int], reason: int, n_out: int) -> None:
+    excluded[_EXCLUDED[reason]] = excluded.get(_EXCLUDED[reason], 0) + n_out
 
 
-def _sift_by_status(
-    sieve: _Sieve, statuses: pa.Array, revisit: pa.Array | None, rule: WhatCounts
+def _statuses(captures: Captures) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Return status and whether it is a revisit of each capture; none if there are no statuses."""
+    if captures.status is None:
+        return _NO_STATUSES, _NO_REVISITS
+    if captures.revisit is None:
+        are_revisits = np.zeros(captures.status.size, dtype=np.bool_)
+        are_revisits.flags.writeable = False
+        return captures.status, are_revisits
+    return captures.status, captures.revisit
+
+
+def _sift_by_mime(
+    is_left: NDArray[np.bool_], excluded: dict[str, int], mime: Texts, words: list[str]
 ) -> None:
-    status = statuses.fill_null(_UNKNOWN).to_numpy(zero_copy_only=False)
-    sieve.leave_out("not-fetched", status <= 0)
-    if rule.status == _ANY:
-        return
-    wanted, wants_unknown = _wanted_statuses(rule.status)
-    if revisit is not None:
-        is_revisit = revisit.to_numpy(zero_copy_only=False)
-        is_unchanged = is_revisit & ((status == _UNKNOWN) | (status == _NOT_MODIFIED))
-        status = np.where(is_unchanged, _OK, status)
-    is_known = status != _UNKNOWN
-    is_unwanted = is_known & ~wanted[np.clip(status, 0, _MAX_STATUS)]
-    sieve.leave_out("redirect", is_unwanted & (status // 100 == _REDIRECT))
-    sieve.leave_out("error", is_unwanted & np.isin(status // 100, _ERRORS))
-    sieve.leave_out("status", is_unwanted)
-    if not wants_unknown:
-        sieve.leave_out("no-status", ~is_known)
-
-
-def _sift_by_mime(sieve: _Sieve, mime: pa.Array, words: list[str]) -> None:
     # There are few media types, however many captures.
-    encoded = mime.fill_null(b"").dictionary_encode()
+    encoded = mime.to_arrow().fill_null(b"").dictionary_encode()
     kinds = [kind.partition(b";")[0].strip().lower() for kind in encoded.dictionary.to_pylist()]
     codes = encoded.indices.to_numpy(zero_copy_only=False)
-    is_unknown = np.array([kind in _NO_MIME for kind in kinds], dtype=np.bool_)
+    is_unknown = np.array([kind in _UNKNOWN_MIMES for kind in kinds], dtype=np.bool_)
     is_wanted = np.array([_fits(kind, words) for kind in kinds], dtype=np.bool_)
-    sieve.leave_out("no-mime", is_unknown[codes])
-    sieve.leave_out("mime", ~is_wanted[codes])
+    for reason, is_out in ((_NO_MIME, is_unknown[codes]), (_OTHER_MIME, ~is_wanted[codes])):
+        if n_out := int(np.count_nonzero(is_left & is_out)):
+            _add(excluded, reason, n_out)
+            is_left[is_out] = False
 
 
 def _fits(kind: bytes, words: list[str]) -> bool:
@@ -157,9 +167,10 @@ def _fits(kind: bytes, words: list[str]) -> bool:
     return False
 
 
+@lru_cache(maxsize=8)
 def _wanted_statuses(words: str) -> tuple[NDArray[np.bool_], bool]:
     """Return which statuses are wanted, and whether captures without one are."""
-    wanted = np.zeros(_MAX_STATUS + 1, dtype=np.bool_)
+    wanted = np.zeros(sifting_kernel.MAX_STATUS + 1, dtype=np.bool_)
     parts = _split(words)
     if parts == [_ANY]:
         wanted[:] = True

@@ -10,6 +10,7 @@ from crawlgauge.keys.host_kernel import DEFERRED, code_hosts, make_host_room
 from crawlgauge.keys.media_type_kernel import code_types
 from crawlgauge.keys.recent_kernel import make_recent
 from crawlgauge.sources.captures import Captures, binary_buffers
+from crawlgauge.sources.texts import Texts
 
 __all__ = ["HostCoding", "TypeCoding"]
 
@@ -70,14 +71,14 @@ class HostCoding(_Coding):
                 codes[is_left] = self._code_column(captures, column, chosen[is_left])
         return codes
 
-    def _code_column(self, captures: Captures, column: pa.Array, chosen: _Numbers) -> _Codes:
+    def _code_column(self, captures: Captures, column: Texts, chosen: _Numbers) -> _Codes:
         codes = np.empty(chosen.size, dtype=np.int32)
-        data, offsets = binary_buffers(column)
+        data, firsts, lasts = column.data, column.starts, column.ends
         are_keys = column is captures.key
         done = 0
         while True:
             tables = (*self.dictionary.table, *self._recent, *self._room)
-            done = code_hosts(data, offsets, are_keys, chosen, codes, done, *tables)
+            done = code_hosts(data, firsts, lasts, are_keys, chosen, codes, done, *tables)
             if done == chosen.size:
                 break
             self.dictionary.make_room()
@@ -86,8 +87,8 @@ class HostCoding(_Coding):
         return codes
 
     def _code_deferred(self, captures: Captures, number: int) -> int:
-        key = None if captures.key is None else captures.key[number].as_py()
-        host = host_of_capture(captures.url[number].as_py(), key)
+        key = None if captures.key is None else captures.key[number]
+        host = host_of_capture(captures.url[number], key)
         return self.dictionary.code(host) if host else NO_CODE
 
 
@@ -113,18 +114,17 @@ class TypeCoding(_Coding):
         codes[are_there] = self._code_column(captures.mime, chosen[are_there])
         return codes
 
-    def _code_column(self, column: pa.Array, chosen: _Numbers) -> _Codes:
+    def _code_column(self, column: Texts, chosen: _Numbers) -> _Codes:
         codes = np.empty(chosen.size, dtype=np.int32)
-        data, offsets = binary_buffers(column)
+        data, firsts, lasts = column.data, column.starts, column.ends
         done = 0
         while True:
             tables = (*self.dictionary.table, *self._recent, self._room[0])
-            done = code_types(data, offsets, chosen, codes, done, *tables)
+            done = code_types(data, firsts, lasts, chosen, codes, done, *tables)
             if done == chosen.size:
                 return codes
             self.dictionary.make_room()
 
 
-def _are_there(column: pa.Array, chosen: _Numbers) -> NDArray[np.bool_]:
-    is_valid: NDArray[np.bool_] = column.is_valid().to_numpy(zero_copy_only=False)[chosen]
-    return is_valid
+def _are_there(column: Texts, chosen: _Numbers) -> NDArray[np.bool_]:
+    return column.starts[chosen] >= 0

@@ -212,16 +212,12 @@ def _read_only(column: NDArray[_Number]) -> NDArray[_Number]:
     return view
 
 
-def _read_times(column: pa.Array | None) -> NDArray[np.int64]:
+def _read_times(column: NDArray[np.datetime64] | None) -> NDArray[np.int64]:
     if column is None:
         return _read_only(np.empty(0, dtype=np.int64))
-    seconds = column.view(pa.int64())
-    seconds = seconds.fill_null(NO_TIME) if seconds.null_count else seconds
-    return _read_only(seconds.to_numpy())
+    seconds, is_missing = column.view(np.int64), np.isnat(column)
+    return _read_only(np.where(is_missing, NO_TIME, seconds) if is_missing.any() else seconds)
 
 
-def _read_statuses(column: pa.Array | None) -> NDArray[np.int32]:
-    if column is None:
-        return _read_only(np.empty(0, dtype=np.int32))
-    statuses = column.fill_null(NO_STATUS) if column.null_count else column
-    return _read_only(statuses.to_numpy())
+def _read_statuses(column: NDArray[np.int32] | None) -> NDArray[np.int32]:
+    return _read_only(np.empty(0, dtype=np.int32) if column is None else column)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from crawlgauge.errors import SourceError
 from crawlgauge.keys.hashing import compute_keys
 from crawlgauge.keys.rules import GIVEN, KeyRule
-from crawlgauge.sources.captures import Captures, Rejection
+from crawlgauge.sources.captures import NO_STATUS, Captures, Rejection
 from crawlgauge.store.attributes import AttributeBuilder
 from crawlgauge.store.key_runs import KeyRuns
 
@@ -75,10 +75,7 @@ class SetBuilder:
         self.attributes.add(keys, captures)
         self.n_captures += len(captures)
         self._count_times(captures)
-        if captures.status is not None and captures.revisit is not None:
-            is_unknown = captures.status.is_null().to_numpy(zero_copy_only=False)
-            is_revisit = captures.revisit.to_numpy(zero_copy_only=False)
-            self.n_no_status += int(np.count_nonzero(is_unknown & ~is_revisit))
+        self.n_no_status += _count_no_status(captures)
         self.rejected.update(captures.rejected)
         self.excluded.update(captures.excluded)
         self.examples.extend(captures.examples[: _MAX_EXAMPLES - len(self.examples)])
@@ -97,15 +94,25 @@ class SetBuilder:
     def _count_times(self, captures: Captures) -> None:
         if captures.time is None:
             return
-        times = captures.time.drop_null().to_numpy(zero_copy_only=False)
+        is_missing = np.isnat(captures.time)
+        times = captures.time[~is_missing] if is_missing.any() else captures.time
         if times.size == 0:
             return
-        days, counts = np.unique(times.astype("datetime64[D]"), return_counts=True)
-        for day, count in zip(days.astype(np.int64).tolist(), counts.tolist(), strict=True):
-            self.days[_EPOCH + day] += count
+        days = times.astype("datetime64[D]").astype(np.int64)
+        first_day = int(days.min())
+        # Readers take no time for one that lies outside of two centuries.
+        counts = np.bincount(days - first_day)
+        for day in np.flatnonzero(counts).tolist():
+            self.days[_EPOCH + first_day + day] += int(counts[day])
         first, last = _to_time(times.min()), _to_time(times.max())
         self.first_capture = min(first, self.first_capture or first)
         self.last_capture = max(last, self.last_capture or last)
+
+
+def _count_no_status(captures: Captures) -> int:
+    if captures.status is None or captures.revisit is None:
+        return 0
+    return int(np.count_nonzero((captures.status == NO_STATUS) & ~captures.revisit))
 
 
 def _to_time(moment: np.datetime64) -> dt.datetime:

@@ -67,7 +67,7 @@ class ByTime:
                 f"--split {self.period} needs capture times, which this input does not have; use "
                 "--split-by, or add the crawls one by one"
             )
-        months = captures.time.to_numpy(zero_copy_only=False).astype("datetime64[M]")
+        months = captures.time.astype("datetime64[M]")
         is_known = ~np.isnat(months)
         periods = months.astype(np.int64) // _MONTHS[self.period]
         found, codes = np.unique(periods[is_known], return_inverse=True)
@@ -138,7 +138,7 @@ class ByField:
                 "one that it has with --split-field"
             )
         # There are far fewer files than captures.
-        encoded = captures.group.fill_null(b"").dictionary_encode()
+        encoded = captures.group.to_arrow().fill_null(b"").dictionary_encode()
         found = [self._label(value) for value in encoded.dictionary.to_pylist()]
         labels = sorted({label for label in found if label is not None})
         place = {label: number for number, label in enumerate(labels)}

@@ -1,6 +1,7 @@
 """Read inputs into the keys of one crawl, and publish them as its set."""
 
 import datetime as dt
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -144,11 +145,13 @@ def read_crawl(
     reader = ArchiveReader(
         inputs, choices.request(), keep_damaged=choices.on_damage == "keep", progress=progress
     )
-    for captures in choices.select(reader.captures()):
-        if captures.time is None and len(captures) and needs_times(label, date):
-            # Hours of reading would end with the same message.
-            choose_date(label, date, {})
-        builder.add(captures)
+    # Closed at once, whatever happens: it reads in threads.
+    with closing(reader.captures()) as batches:
+        for captures in choices.select(batches):
+            if captures.time is None and len(captures) and needs_times(label, date):
+                # Hours of reading would end with the same message.
+                choose_date(label, date, {})
+            builder.add(captures)
     check_not_empty(builder, inputs, reader.damages)
     return ReadCrawl(
         builder=builder,
@@ -229,11 +232,12 @@ def publish_crawl(
         key_rule=store.key_rule,
         threshold=runs.threshold,
         n_captures=builder.n_captures,
-        rejected=builder.rejected,
-        excluded=builder.excluded,
-        unassigned=crawl.unassigned,
+        # Files are read at the same time, and whose counts came first shall leave no trace.
+        rejected=dict(sorted(builder.rejected.items())),
+        excluded=dict(sorted(builder.excluded.items())),
+        unassigned=dict(sorted(crawl.unassigned.items())),
         n_no_status=builder.n_no_status,
-        days=builder.days,
+        days=dict(sorted(builder.days.items())),
         damage=crawl.damage,
         checksum="",
         range_bits=range_bits,

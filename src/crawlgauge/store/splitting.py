@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -130,17 +131,20 @@ def _read_all(
 ) -> dict[str, SetBuilder]:
     """Return the crawls that hold captures which count, in order of their labels."""
     builders: dict[str, SetBuilder] = {}
-    for batch in reader.captures():
-        for label, captures in _cut_batch(batch, cut, rest):
-            if label not in builders:
-                if len(builders) == _MAX_CRAWLS:
-                    raise SourceError(
-                        f"the collection would be cut into more than {_MAX_CRAWLS:,} crawls; the "
-                        f"last is {label!r}. Choose a coarser --split or another --split-by"
-                    )
-                builders[label] = SetBuilder(choices.rule, memory.open_runs(choices.sampling))
-            for selected in choices.select([captures]):
-                builders[label].add(selected)
+    # Closed at once, whatever happens: it reads in threads.
+    with closing(reader.captures()) as batches:
+        for batch in batches:
+            for label, captures in _cut_batch(batch, cut, rest):
+                if label not in builders:
+                    if len(builders) == _MAX_CRAWLS:
+                        raise SourceError(
+                            f"the collection would be cut into more than {_MAX_CRAWLS:,} crawls; "
+                            f"the last is {label!r}. Choose a coarser --split or another "
+                            "--split-by"
+                        )
+                    builders[label] = SetBuilder(choices.rule, memory.open_runs(choices.sampling))
+                for selected in choices.select([captures]):
+                    builders[label].add(selected)
     filled = {label: builders[label] for label in sorted(builders) if builders[label].n_captures}
     for label in builders.keys() - filled.keys():
         rest.counts.update(builders[label].excluded)
