@@ -51,6 +51,7 @@ class GivenBlocks:
     """A stream that is cut into the given blocks."""
 
     name = "list.txt"
+    damages = ()
 
     def __init__(self, *blocks):
         self._blocks = [block for block in blocks if block]

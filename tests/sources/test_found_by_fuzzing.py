@@ -186,3 +186,12 @@ def test_what_damage_has_made_no_text_is_told_to_be_damaged(read, keep):
     packed[-8] ^= 1
     with pytest.raises(SourceError, match=r"is no text file.* because .* checksum is wrong"):
         read(bytes(packed), keep_damaged=keep)
+
+
+def test_where_the_beginning_is_lost_the_rest_of_a_line_is_not_taken_for_one(read):
+    lines = b"".join(b"http://a.org/%d\n" % number for number in range(9))
+    members = [gzip.compress(part, mtime=0) for part in (lines[:20], lines[20:])]
+    broken = members[0][:10] + b"\xff" * (len(members[0]) - 10) + members[1]
+    urls, (reason,) = read(broken, keep_damaged=True)
+    assert urls == lines.split()[2:]
+    assert reason.startswith("its compressed data are wrong")

@@ -9,6 +9,10 @@ from hypothesis import strategies as st
 
 from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.inputs import InputFiles
+from crawlgauge.sources.progress import ReadingProgress
+from crawlgauge.sources.reading import ArchiveReader
+from crawlgauge.sources.request import Request
 from crawlgauge.sources.zipnum import (
     ClusterPart,
     looks_like_zipnum_index,
@@ -182,3 +186,20 @@ def test_no_bytes_break_recognition(data):
     looks_like_zipnum_index(INDEX + data)
     looks_like_zipnum_locations(data)
     looks_like_zipnum_locations(b"one\tone.gz\n" + data)
+
+
+@pytest.mark.parametrize("names", [["cluster.idx", "cluster.loc"], ["cluster.idx", "one.gz"]])
+def test_an_index_whose_parts_are_inputs_too_is_not_said_to_be_empty(tmp_path, caplog, names):
+    line = b'org,a)/ 20140126200624 {"url": "http://a.org/"}\n'
+    packed = gzip.compress(line)
+    (tmp_path / "one.gz").write_bytes(packed)
+    (tmp_path / "cluster.loc").write_bytes(b"one\tone.gz\n")
+    (tmp_path / "cluster.idx").write_bytes(b"org,a)/ 20140126200624\tone\t0\t%d\t1\n" % len(packed))
+    steps = []
+    files = InputFiles(names=tuple(str(tmp_path / name) for name in names), repeated=())
+    reader = ArchiveReader(files, Request(), progress=ReadingProgress(steps.append))
+    assert [url for batch in reader.captures() for url in batch.url.to_pylist()] == [
+        b"http://a.org/"
+    ]
+    assert "holds no captures" not in caplog.text
+    assert all(step.n_captures <= 1 for step in steps)

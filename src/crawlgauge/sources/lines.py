@@ -65,7 +65,8 @@ def read_lines(stream: ByteStream, longest: int) -> Iterator[Lines]:
     DamagedInput
         If it is damaged, and that is not wanted to be got over.
     """
-    n_before: int | None = 0
+    # If the beginning was lost, the first line that can be read is one in which reading resumes.
+    n_before: int | None = None if stream.damages else 0
     blocks, start = _without_mark(stream.blocks()), 0
     while True:
         try:

@@ -112,7 +112,7 @@ class ArchiveReader:
             self.damages.extend(reading.damages)
             if reading.result is not None:
                 self.inputs.append(reading.result)
-            if reading.n_found == 0 and len(self._files.names) > 1:
+            if reading.n_found == 0 and len(self._files.names) > 1 and not reading.leads_on:
                 _log.warning("%s holds no captures", reading.name)
 
     def _report_progress(self, name: str, n_captures: int) -> None:
@@ -157,8 +157,10 @@ class ArchiveReader:
                     yield from self._read_stream(member, reading)
                     reading.damages.extend(member.damages)
         elif looks_like_zipnum_index(beginning):
+            reading.leads_on = True
             self._plan_parts(stream, reading)
         elif looks_like_zipnum_locations(beginning):
+            reading.leads_on = True
             _log.info("%s tells where the parts of a ZipNum cluster are; passed over", stream.name)
         else:
             kind = find_format(beginning, self._request, stream.name)

@@ -41,6 +41,8 @@ class InputReading:
         Name, size and checksum of what was read, and what was damaged.
     n_found
         How many captures there were.
+    leads_on
+        Whether it holds no captures itself, but says where some are.
     error
         Why it could not be read.
     is_over
@@ -53,6 +55,7 @@ class InputReading:
     result: "Input | None" = None
     damages: list[Damage] = field(default_factory=list)
     n_found: int = 0
+    leads_on: bool = False
     error: BaseException | None = None
     is_over: bool = False
 
