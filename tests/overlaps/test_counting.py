@@ -7,7 +7,7 @@ import pytest
 
 from crawlgauge.errors import OverlapError, StoreError
 from crawlgauge.keys.thresholds import WHOLE
-from crawlgauge.overlaps import hash_pass, history_tally
+from crawlgauge.overlaps import history_tally, range_keys
 from crawlgauge.overlaps.counting import count_sets
 from crawlgauge.store import set_file
 
@@ -20,7 +20,7 @@ def test_counts_are_those_of_python_sets(
     write_sets, draw_sets, check_table, monkeypatch, n_crawls, keys_per_range
 ):
     monkeypatch.setattr(set_file, "_KEYS_PER_RANGE", keys_per_range)
-    monkeypatch.setattr(hash_pass, "_KEYS_PER_RANGE", 4 * keys_per_range)
+    monkeypatch.setattr(range_keys, "_KEYS_PER_RANGE", keys_per_range)
     sets = draw_sets(n_crawls, seed=n_crawls)
     written = write_sets(sets)
     if n_crawls > 3 and keys_per_range == 500:
@@ -62,7 +62,7 @@ def test_too_many_histories_are_counted_in_a_part_and_pairs_in_all(
     write_sets, draw_sets, check_table, monkeypatch, n_crawls, keys_per_range
 ):
     monkeypatch.setattr(set_file, "_KEYS_PER_RANGE", keys_per_range)
-    monkeypatch.setattr(hash_pass, "_KEYS_PER_RANGE", 4 * keys_per_range)
+    monkeypatch.setattr(range_keys, "_KEYS_PER_RANGE", keys_per_range)
     monkeypatch.setattr(history_tally, "MAX_HISTORIES", 256)
     sets = draw_sets(n_crawls, seed=5)
     table = count_sets(write_sets(sets))
@@ -77,7 +77,7 @@ def test_the_part_does_not_depend_on_how_sets_are_cut(write_sets, draw_sets, mon
     written = write_sets(draw_sets(14, seed=6))
     rates = set()
     for keys_per_range in (1 << 20, 3000, 700, 100):
-        monkeypatch.setattr(hash_pass, "_KEYS_PER_RANGE", keys_per_range)
+        monkeypatch.setattr(range_keys, "_KEYS_PER_RANGE", keys_per_range)
         rates.add(count_sets(written).histories.sample_rate)
     assert len(rates) == 1
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from crawlgauge.overlaps import range_counts
 from crawlgauge.overlaps.range_counts import HashRange, count_range
+from crawlgauge.overlaps.range_keys import RangeKeys
 
 # A few leading bits, many or few possible keys after them, close together or far apart.
 RANGES = st.sampled_from([(0, 0), (1, 1), (5, 3), (0, 12), (4095, 12), (3, 2)])
@@ -32,7 +33,7 @@ def count_plainly(sets, n_new, history_end):
 
 def compare(sets, n_new, where, history_end):
     parts = [np.array(sorted(keys), dtype=np.uint64) for keys in sets]
-    counted = count_range(parts, n_new, where, history_end)
+    counted = count_range(RangeKeys.of(parts), n_new, where, history_end)
     found = dict(zip(counted.masks.tolist(), counted.counts.tolist(), strict=True))
     assert (found, counted.n_shared.tolist()) == count_plainly(sets, n_new, history_end)
 
@@ -68,6 +69,6 @@ def test_more_histories_than_a_tally_begins_with_are_counted():
     keys = np.random.default_rng(3).permutation(1 << 17).tolist()
     sets = [{(key << 44) for place, key in enumerate(keys) if place >> k & 1} for k in range(20)]
     parts = [np.array(sorted(chosen), dtype=np.uint64) for chosen in sets]
-    counted = count_range(parts, 20, HashRange(number=0, bits=0), 1 << 64)
+    counted = count_range(RangeKeys.of(parts), 20, HashRange(number=0, bits=0), 1 << 64)
     assert sorted(counted.masks.tolist()) == list(range(1, 1 << 17))
     assert set(counted.counts.tolist()) == {1}

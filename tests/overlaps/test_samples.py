@@ -10,7 +10,7 @@ import crawlgauge as cg
 from crawlgauge.cli import main
 from crawlgauge.errors import OverlapError, StoreError
 from crawlgauge.keys.thresholds import WHOLE
-from crawlgauge.overlaps import hash_pass
+from crawlgauge.overlaps import range_keys
 from crawlgauge.overlaps.counting import count_sets
 
 
@@ -19,7 +19,7 @@ from crawlgauge.overlaps.counting import count_sets
 def test_a_sample_of_whole_crawls_counts_the_keys_below_it(
     write_sets, draw_sets, check_table, monkeypatch, threshold, keys_per_range
 ):
-    monkeypatch.setattr(hash_pass, "_KEYS_PER_RANGE", keys_per_range)
+    monkeypatch.setattr(range_keys, "_KEYS_PER_RANGE", keys_per_range)
     sets = draw_sets(5, seed=1)
     table = count_sets(write_sets(sets), threshold=threshold)
     check_table(table, sets, threshold)

@@ -23,13 +23,15 @@ _ONE = np.uint64(1)
 
 
 @compiled
-def cut_cells(keys: Words, bounds: Words, low: np.uint64, width_bits: int, cell_bits: int) -> Words:
+def cut_cells(
+    keys: Words, starts: Words, ends: Words, low: np.uint64, width_bits: int, cell_bits: int
+) -> Words:
     """Find where each cell begins in each set.
 
     Parameters
     ----------
-    keys, bounds
-        The sorted, unique keys of set t are ``keys[bounds[t]:bounds[t + 1]]``.
+    keys, starts, ends
+        The sorted, unique keys of set t are ``keys[starts[t]:ends[t]]``.
     low, width_bits
         The keys lie in ``low … low + 2**width_bits − 1``.
     cell_bits
@@ -40,11 +42,11 @@ def cut_cells(keys: Words, bounds: Words, low: np.uint64, width_bits: int, cell_
     array
         A row for each cell and one more, a column for each set: where its keys begin.
     """
-    n_cells, n_sets = 1 << cell_bits, bounds.size - 1
+    n_cells, n_sets = 1 << cell_bits, starts.size
     places = np.empty((n_cells + 1, n_sets), dtype=np.uint64)
     shift = np.uint64(width_bits - cell_bits)
     for member in range(n_sets):
-        place, end = bounds[member], bounds[member + 1]
+        place, end = starts[member], ends[member]
         places[0, member], places[n_cells, member] = place, end
         for cell in range(1, n_cells):
             least = low + (np.uint64(cell) << shift)

@@ -1,6 +1,5 @@
 """Add up the counts of hash ranges in rising order, and find how far histories can be counted."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +7,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, pairs_of_masks
 from crawlgauge.overlaps.range_counts import HashRange, RangeCounts, count_range
+from crawlgauge.overlaps.range_keys import RangeKeys
 from crawlgauge.overlaps.tally_kernel import add_to_tally, count_missing, list_tally, make_tally
 
 __all__ = ["MAX_HISTORIES", "HistoryTally", "PassCounts"]
@@ -75,9 +75,7 @@ class HistoryTally:
         self._snapshot = self._take_snapshot(0)
         self.history_end = history_end if n_sets <= MAX_HISTORY_CRAWLS else 0
 
-    def add(
-        self, counted: RangeCounts, where: HashRange, parts: Sequence[NDArray[np.uint64]]
-    ) -> None:
+    def add(self, counted: RangeCounts, where: HashRange, parts: RangeKeys) -> None:
         """Take in the next range.
 
         Parameters
@@ -128,9 +126,7 @@ class HistoryTally:
             n_shared = pairs_of_masks(masks, sign * counts, self._n_sets)[: self._n_new]
             self._upper += np.triu(n_shared)
 
-    def _end_histories(
-        self, counted: RangeCounts, where: HashRange, parts: Sequence[NDArray[np.uint64]]
-    ) -> None:
+    def _end_histories(self, counted: RangeCounts, where: HashRange, parts: RangeKeys) -> None:
         """End at the last power of two before this range, or within it if it is the first."""
         if where.low > 0:
             self._move_to_pairs(counted.masks, counted.counts)
@@ -145,9 +141,7 @@ class HistoryTally:
         self._tally, self._n_masks = make_tally(2 * MAX_HISTORIES), masks.size
         add_to_tally(self._tally, masks, counts)
 
-    def _recount_first(
-        self, where: HashRange, parts: Sequence[NDArray[np.uint64]]
-    ) -> tuple[int, RangeCounts]:
+    def _recount_first(self, where: HashRange, parts: RangeKeys) -> tuple[int, RangeCounts]:
         end = 1 << (min(where.end, self.history_end).bit_length() - 2)
         while True:
             counted = count_range(parts, self._n_new, where, end)

@@ -17,7 +17,14 @@ from crawlgauge.keys.thresholds import KEY_BITS, WHOLE, count_ranges
 from crawlgauge.store.checksum import KeysChecksum
 from crawlgauge.store.crawl_set import CrawlSet
 
-__all__ = ["SetReader", "choose_range_bits", "read_description", "split_range", "write_set"]
+__all__ = [
+    "SetReader",
+    "choose_range_bits",
+    "damaged",
+    "read_description",
+    "split_range",
+    "write_set",
+]
 
 METADATA_KEY = b"crawlgauge"
 _KEYS_PER_RANGE = 1 << 20
@@ -105,6 +112,13 @@ class SetReader:
     path
         The set's file.
 
+    Attributes
+    ----------
+    description
+        What the file says of itself.
+    file
+        The file, as Arrow sees it.
+
     Raises
     ------
     StoreError
@@ -114,22 +128,22 @@ class SetReader:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._file = pq.ParquetFile(path, page_checksum_verification=True)
+            self.file = pq.ParquetFile(path, page_checksum_verification=True)
         except FileNotFoundError:
             raise StoreError(
                 f"{path} is missing: the crawl was replaced or removed meanwhile, or the store is "
                 "damaged; run the command again, then crawlgauge verify"
             ) from None
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise _damaged(path, error) from error
-        metadata = self._file.schema_arrow.metadata or {}
-        text = (self._file.metadata.metadata or {}).get(METADATA_KEY) or metadata.get(METADATA_KEY)
+            raise damaged(path, error) from error
+        metadata = self.file.schema_arrow.metadata or {}
+        text = (self.file.metadata.metadata or {}).get(METADATA_KEY) or metadata.get(METADATA_KEY)
         if text is None:
             raise StoreError(f"{path} is no set of crawlgauge: its description is missing")
         try:
             self.description = CrawlSet.from_dict(json.loads(text), path)
         except (ValueError, KeyError, TypeError, AttributeError, CrawlError) as error:
-            raise _damaged(path, error) from error
+            raise damaged(path, error) from error
 
     def ranges(self, range_bits: int, threshold: int | None = None) -> Iterator[NDArray[np.uint64]]:
         """Yield the keys for each value of their leading `range_bits` bits, in rising order.
@@ -150,18 +164,19 @@ class SetReader:
             raise ValueError(f"the set holds keys below {own_threshold}, not up to {end}")
         n_left = count_ranges(range_bits, end)
         for number in range(count_ranges(own_bits, end)):
-            keys = self._read_row_group(number)
+            keys = self.read_row_group(number)
             if end < own_threshold:
                 keys = keys[: np.searchsorted(keys, np.uint64(end))]
             parts = split_range(keys, number, own_bits, range_bits)[:n_left]
             n_left -= len(parts)
             yield from parts
 
-    def _read_row_group(self, number: int) -> NDArray[np.uint64]:
+    def read_row_group(self, number: int) -> NDArray[np.uint64]:
+        """Return the keys of one row group."""
         try:
-            column = self._file.read_row_group(number).column("key")
+            column = self.file.read_row_group(number).column("key")
         except (pa.ArrowException, OSError) as error:
-            raise _damaged(self._path, error) from error
+            raise damaged(self._path, error) from error
         keys: NDArray[np.uint64] = column.to_numpy()
         return keys
 
@@ -178,7 +193,8 @@ def split_range(
     return np.split(keys, np.searchsorted(keys, starts))
 
 
-def _damaged(path: Path, error: Exception) -> StoreError:
+def damaged(path: Path, reason: object) -> StoreError:
+    """Return the error that says that a set's file is damaged, and what to do."""
     return StoreError(
-        f"{path} is damaged ({error}); add the crawl again from its files with --replace"
+        f"{path} is damaged ({reason}); add the crawl again from its files with --replace"
     )
