@@ -47,7 +47,7 @@ def write_stored_set(store: Path, label: str, date: dt.date, population: int, cr
         )
         # Below this threshold there are no keys, and so nothing is to be known of them.
         attributes = AttributeBuilder(limit=1, threshold=1).finish()
-        writer.publish(split_range(keys, 0, 0, range_bits), description, attributes)
+        writer.publish([(description, split_range(keys, 0, 0, range_bits))], attributes)
     return int(keys.size)
 
 

@@ -8,11 +8,13 @@ from typing import TypedDict, Unpack
 
 from crawlgauge.crawl import check_label, parse_date
 from crawlgauge.errors import StoreError
+from crawlgauge.keys.levels import BY_TEXT, BY_URL, parse_levels
 from crawlgauge.keys.rules import SURT, find_rule
 from crawlgauge.keys.scope import read_scope
 from crawlgauge.keys.thresholds import parse_sampling
 from crawlgauge.locations import StrPath, find_store
 from crawlgauge.sources.inputs import InputFiles, find_inputs
+from crawlgauge.sources.page_text import check_extractor
 from crawlgauge.sources.progress import Progress, ReadingProgress, total_bytes
 from crawlgauge.sources.request import DEFAULT_MAX_EXPANSION
 from crawlgauge.sources.what_counts import DEFAULT_STATUS, WhatCounts
@@ -59,6 +61,10 @@ class ReadOptions(TypedDict, total=False):
     memory
         How much memory to take at most, such as ``2G``; what does not fit is sorted on the disk,
         beside the store. By default a quarter of the machine's.
+    levels
+        What is kept of the captures that count, between commas: ``url`` (always), ``content``
+        (the digests of what was captured) and ``text`` (the words of HTML pages; WARC, ARC and
+        WACZ alone). By default ``url``.
     """
 
     identity: str | None
@@ -71,6 +77,7 @@ class ReadOptions(TypedDict, total=False):
     max_expansion: float
     sample: str | None
     memory: str | None
+    levels: str
 
 
 def add_crawl(
@@ -231,6 +238,10 @@ def split_collection(
 
 
 def _choose(options: ReadOptions, store: Path) -> Choices:
+    levels = parse_levels(options.get("levels", BY_URL))
+    if BY_TEXT in levels:
+        # Hours of reading would end with the same message.
+        check_extractor()
     identity, scope = options.get("identity"), options.get("scope")
     memory = options.get("memory")
     return Choices(
@@ -243,6 +254,7 @@ def _choose(options: ReadOptions, store: Path) -> Choices:
         max_expansion=options.get("max_expansion", DEFAULT_MAX_EXPANSION),
         sampling=parse_sampling(options.get("sample")),
         memory=default_memory() if memory is None else parse_memory(memory),
+        levels=levels,
     )
 
 

@@ -1,11 +1,12 @@
 import datetime as dt
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.report.crawls_json import CrawlRecord, to_json
+from crawlgauge.report.crawls_json import CrawlRecord, LevelRecord, to_json
 from crawlgauge.report.crawls_text import describe_added, to_text
 
 
@@ -65,7 +66,52 @@ def test_json_of_a_crawl_has_the_documented_members_in_order():
         ("damage", []),
         ("sample_rate", 0.015625),
         ("key_rule", "surt/1"),
+        (
+            "levels",
+            [
+                {
+                    "level": "url",
+                    "key_rule": "surt/1",
+                    "n_distinct": 92_143,
+                    "n_sampled": 1_440,
+                    "n_captures": 92_210,
+                    "missing": {},
+                    "n_by_digest": 0,
+                }
+            ],
+        ),
     ]
+
+
+def test_contents_and_texts_are_told_with_what_they_lack():
+    content = LevelRecord(
+        level="content",
+        key_rule="digest/1",
+        n_distinct=80_000,
+        n_sampled=None,
+        n_captures=92_200,
+        missing={"no-digest": 10},
+    )
+    text = replace(
+        content,
+        level="text",
+        n_distinct=1,
+        n_captures=90_000,
+        missing={"no-text": 2_210},
+        n_by_digest=30_000,
+    )
+    plain, both = make_record(), replace(make_record(), levels=(content, text))
+    assert "80,000 contents of 92,200 captures (not counted: 10 without a digest)" in " ".join(
+        describe_added(both).split()
+    )
+    assert (
+        "1 text of 90,000 captures (30,000 by their digest, being no HTML; not counted: 2,210 "
+        "whose text is not known)"
+    ) in " ".join(describe_added(both).split())
+    header, _, first, second = to_text([plain, both]).splitlines()
+    assert header.split() == ["crawl", "date", "URLs", "contents", "texts", "captures", "rejected"]
+    assert first.split()[3:5] == ["–", "–"]
+    assert second.split()[3:5] == ["80,000", "1"]
 
 
 def test_a_time_without_a_zone_is_in_utc():

@@ -13,7 +13,8 @@ ROOT = Path(crawlgauge.__file__).parent
 NAMED = re.compile(
     r"""leave_out\(\s*"([^"]+)"|              # what does not count
         \bAssignment\([^)]*reason="([^"]+)"|  # what belongs to no crawl
-        excluded,\s*"([^"]+)":               # what is out of scope
+        excluded,\s*"([^"]+)":|              # what is out of scope
+        \bContentKeys\([^)]*reason="([^"]+)"  # what has no content or text
     """,
     re.VERBOSE,
 )

@@ -24,6 +24,7 @@ Examples:
   crawlgauge add --split-by 'GAW-(\\d{4}-\\d{2})' collection.cdxj.gz
   crawlgauge add 2021-12 urls.csv --column page
   crawlgauge add 2021-12 crawls/2021-12/ --sample 1/64
+  crawlgauge add 2021-12 crawls/2021-12/ --levels url,content
   zcat urls.gz | crawlgauge add 2021-12 -
   crawlgauge add --from crawls.csv
 
@@ -55,6 +56,14 @@ contains: 2013-12-15, 20131215, 2013-12 (its 15th) or CC-MAIN-2023-40 (Monday of
     help="The field that --split-by looks at: the WARC file's name, or any other of the input.",
 )
 @click.option("--date", metavar="DATE", help="The date that stands for the crawl.")
+@click.option(
+    "--levels",
+    metavar="LIST",
+    default="url",
+    show_default=True,
+    help="What is kept of the captures: url, content (by their digests) and text (by the words of "
+    "HTML pages; WARC, ARC and WACZ only), between commas. url is always needed.",
+)
 @options.reading
 @options.replace
 @click.option("--append", is_flag=True, help="Add the inputs to the crawl of that label.")
@@ -72,7 +81,7 @@ def add(
     append: bool,
     store: str | None,
     as_json: bool,
-    **reading: Any,  # noqa: ANN401 - the options of `options.reading`
+    **reading: Any,  # noqa: ANN401 - the options of `options.reading`, and the levels
 ) -> int:
     """Read the files of a crawl into the store.
 

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 def print_addition(addition: Addition) -> None:
     """Print what came of adding a crawl in words."""
     _warn(addition)
-    record = to_record(addition.crawl_set)
+    record = to_record(addition.crawl_set, addition.others)
     if addition.outcome == "unchanged":
         click.echo(f"{record.crawl.label}: unchanged, the same files were added before")
     else:
@@ -31,7 +31,7 @@ def print_json(additions: Sequence[Addition]) -> None:
     """Print what came of adding crawls as JSON."""
     for addition in additions:
         _warn(addition)
-    records = [to_record(addition.crawl_set) for addition in additions]
+    records = [to_record(addition.crawl_set, addition.others) for addition in additions]
     outcomes = {item.crawl_set.crawl.label: item.outcome for item in additions}
     click.echo(crawls_json.to_json(records, outcomes=outcomes))
 

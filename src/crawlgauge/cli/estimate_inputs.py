@@ -1,6 +1,6 @@
 """What the commands that estimate share: where the overlaps come from, and which of them count."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -14,24 +14,27 @@ if TYPE_CHECKING:
     from crawlgauge.api import Fit
     from crawlgauge.overlaps.table import OverlapTable
 
-__all__ = ["EstimateInputs", "estimate_from", "estimate_inputs"]
+__all__ = ["EstimateInputs", "estimate_from", "estimate_inputs", "table_from", "table_inputs"]
 
-_OPTIONS = (
+_SOURCES = (
     click.argument("table", required=False),
     click.option("--histories", metavar="CSV", help="Capture histories: history,count."),
     click.option("--crawls", metavar="CSV", help="The crawls of --histories: label,date[,n_urls]."),
-    click.option(
-        "--persistence",
-        type=float,
-        metavar="SHARE",
-        help="With two crawls only: the share of URLs that lives on for a year, known from "
-        "elsewhere.",
-    ),
+)
+_PERSISTENCE = click.option(
+    "--persistence",
+    type=float,
+    metavar="SHARE",
+    help="With two crawls only: the share of URLs that lives on for a year, known from elsewhere.",
+)
+_CRAWLS = (
     click.option("--since", metavar="DATE", help="Leave out crawls before this date."),
     click.option("--until", metavar="DATE", help="Leave out crawls after this date."),
     click.option(
         "--exclude", multiple=True, metavar="LABEL", help="Leave out this crawl; repeatable."
     ),
+)
+_PAIRS = (
     click.option(
         "--min-lag", type=int, metavar="N", help="Leave out pairs fewer than N crawls apart."
     ),
@@ -40,8 +43,8 @@ _OPTIONS = (
         metavar="N",
         help="Use only the crawls of this regime, between changes of scope: a number or latest.",
     ),
-    options.store,
 )
+_STORE = (options.level, options.store)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +59,8 @@ class EstimateInputs:
         Paths of capture histories and their crawls.
     store
         Path of the store.
+    level
+        What of the store is compared; None for URLs, or for what a table holds.
     persistence
         As for `crawlgauge.estimate`.
     since, until, exclude, min_lag, regime
@@ -66,12 +71,13 @@ class EstimateInputs:
     histories: str | None
     crawls: str | None
     store: str | None
-    persistence: float | None
+    level: str | None
+    persistence: float | None = None
     since: str | None
     until: str | None
     exclude: tuple[str, ...]
-    min_lag: int | None
-    regime: str | None
+    min_lag: int | None = None
+    regime: str | None = None
 
 
 def estimate_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,14 +88,31 @@ def estimate_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     command
         A function that takes ``inputs``, an `EstimateInputs`, beside its own parameters.
     """
+    return _decorate(command, (*_SOURCES, _PERSISTENCE, *_CRAWLS, *_PAIRS, *_STORE))
 
+
+def table_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command that counts and estimates nothing its inputs, as its parameter ``inputs``.
+
+    Parameters
+    ----------
+    command
+        As for `estimate_inputs`.
+    """
+    return _decorate(command, (*_SOURCES, *_CRAWLS, *_STORE))
+
+
+def _decorate(
+    command: Callable[..., Any], chosen: Sequence[Callable[..., Any]]
+) -> Callable[..., Any]:
     @wraps(command)
     def with_inputs(**given: Any) -> Any:  # noqa: ANN401 - options are of many types
-        inputs = {field.name: given.pop(field.name) for field in fields(EstimateInputs)}
+        names = [field.name for field in fields(EstimateInputs) if field.name in given]
+        inputs = {name: given.pop(name) for name in names}
         return command(inputs=EstimateInputs(**inputs), **given)
 
     decorated: Callable[..., Any] = with_inputs
-    for option in reversed(_OPTIONS):
+    for option in reversed(chosen):
         decorated = option(decorated)
     return decorated
 
@@ -109,7 +132,25 @@ def estimate_from(inputs: EstimateInputs) -> "Fit":
     """
     from crawlgauge import api
 
-    chosen = api.choose_window(
+    return api.estimate(table_from(inputs), persistence=inputs.persistence)
+
+
+def table_from(inputs: EstimateInputs) -> "OverlapTable":
+    """Read or count the overlaps that a command was given, and keep those that it asks for.
+
+    Parameters
+    ----------
+    inputs
+        What `estimate_inputs` or `table_inputs` gives a command.
+
+    Raises
+    ------
+    click.UsageError
+        If the inputs contradict each other.
+    """
+    from crawlgauge import api
+
+    return api.choose_window(
         _read(inputs),
         since=inputs.since,
         until=inputs.until,
@@ -117,7 +158,6 @@ def estimate_from(inputs: EstimateInputs) -> "Fit":
         min_lag=inputs.min_lag,
         regime=inputs.regime,
     )
-    return api.estimate(chosen, persistence=inputs.persistence)
 
 
 def _read(inputs: EstimateInputs) -> "OverlapTable":
@@ -129,8 +169,17 @@ def _read(inputs: EstimateInputs) -> "OverlapTable":
     if sum(source is not None for source in sources) > 1:
         raise click.UsageError("give one of TABLE, --histories and --store")
     if inputs.histories is not None and inputs.crawls is not None:
-        return api.read_histories(inputs.histories, inputs.crawls)
+        return _check_level(api.read_histories(inputs.histories, inputs.crawls), inputs.level)
     if inputs.table is not None:
-        return api.read_overlaps(inputs.table)
+        return _check_level(api.read_overlaps(inputs.table), inputs.level)
     with show_progress("counting overlaps") as progress:
-        return api.count_overlaps(inputs.store, progress=progress)
+        return api.count_overlaps(inputs.store, level=inputs.level or "url", progress=progress)
+
+
+def _check_level(table: "OverlapTable", level: str | None) -> "OverlapTable":
+    if level not in (None, table.level):
+        raise click.UsageError(
+            f"the table is of level {table.level}, not {level}; leave out --level, or count "
+            f"anew from the store: crawlgauge overlaps --level {level} -o FILE"
+        )
+    return table

@@ -23,7 +23,11 @@ def list_(store: str | None, as_json: bool) -> None:
     from crawlgauge.cli.records import to_record
     from crawlgauge.report import crawls_json, crawls_text
 
-    records = [to_record(crawl_set) for crawl_set in api.list_crawls(store)]
+    opened = api.open_store(store)
+    records = [
+        to_record(crawl_set, opened.other_levels(crawl_set.crawl.label))
+        for crawl_set in opened.crawl_sets()
+    ]
     if as_json:
         click.echo(crawls_json.to_json(records))
     else:

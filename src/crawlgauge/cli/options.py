@@ -5,12 +5,18 @@ from typing import Any
 
 import click
 
-__all__ = ["as_json", "reading", "replace", "store"]
+__all__ = ["as_json", "level", "reading", "replace", "store"]
 
 store = click.option(
     "--store",
     metavar="DIR",
     help="The store; else $CRAWLGAUGE_STORE, else ./crawlgauge.store.",
+)
+level = click.option(
+    "--level",
+    type=click.Choice(["url", "content", "text"]),
+    help="What is compared: URLs (url, unless given), what was captured (content) or the words of "
+    "pages (text). Crawls must have been added with --levels.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 replace = click.option(

@@ -19,6 +19,7 @@ Examples:
   crawlgauge overlaps -o overlaps.csv
   crawlgauge overlaps -o overlaps.parquet
   crawlgauge overlaps --sample 1/64
+  crawlgauge overlaps --level content
   crawlgauge overlaps --json"""
 )
 @click.option(
@@ -30,9 +31,12 @@ Examples:
     help="Count only a part of the URLs, the same of every crawl: 1/64 or 0.01. All that the store "
     "has if not given; if crawls were added as samples, the smallest of these.",
 )
+@options.level
 @options.store
 @options.as_json
-def overlaps(output: str | None, sample: str | None, store: str | None, as_json: bool) -> None:
+def overlaps(
+    output: str | None, sample: str | None, level: str | None, store: str | None, as_json: bool
+) -> None:
     """Count the overlaps of all crawls: containment both ways, Jaccard, Dice–Sørensen.
 
     What was counted before is kept in the store, so that after adding a crawl only its overlaps
@@ -45,7 +49,7 @@ def overlaps(output: str | None, sample: str | None, store: str | None, as_json:
     if output is not None and as_json:
         raise click.UsageError("give -o FILE.json or --json, not both")
     with show_progress("counting overlaps") as progress:
-        table = api.count_overlaps(store, sample=sample, progress=progress)
+        table = api.count_overlaps(store, sample=sample, level=level or "url", progress=progress)
     if output is not None:
         api.write_overlaps(table, output)
         _log.info("wrote %s: the overlaps of %d crawls", output, table.n_crawls)

@@ -1,22 +1,32 @@
-"""The rules by which two URLs are the same, each named and versioned."""
+"""The rules by which two URLs, contents or texts are the same, each named and versioned."""
 
 from dataclasses import dataclass
 
 from crawlgauge.errors import StoreError
 
-__all__ = ["GIVEN", "RAW", "RULES", "SCHEME_FREE", "SURT", "KeyRule", "find_rule"]
+__all__ = [
+    "DIGEST",
+    "GIVEN",
+    "RAW",
+    "RULES",
+    "SCHEME_FREE",
+    "SURT",
+    "TEXT",
+    "KeyRule",
+    "find_rule",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRule:
-    """A canonical form of URLs. A change of the form is a new version: keys do not mix.
+    """A canonical form. A change of the form is a new version: keys do not mix.
 
     Parameters
     ----------
     name
         As the user chooses it.
     version
-        Rises whenever any URL's form changes.
+        Rises whenever the form of anything changes.
     summary
         What the rule does, in words.
     """
@@ -54,8 +64,20 @@ GIVEN = KeyRule(
     summary="the key that the index file holds, as it is",
 )
 
+DIGEST = KeyRule(
+    name="digest",
+    version=1,
+    summary="the digest of the payload, whatever its encoding: algorithm and bytes",
+)
+
+TEXT = KeyRule(
+    name="text",
+    version=1,
+    summary="the words of an HTML page's main content; of anything else, the payload's digest",
+)
+
 RULES = {rule.name: rule for rule in (SURT, SCHEME_FREE, RAW, GIVEN)}
-"""What users can choose; `GIVEN` is for keys that an index file already holds."""
+"""What users can choose for URLs; `GIVEN` is for keys that an index file already holds."""
 
 
 def find_rule(name: str) -> KeyRule:

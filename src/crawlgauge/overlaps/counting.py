@@ -8,6 +8,7 @@ from pathlib import Path
 from crawlgauge.compiled import announce_compilation
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError
+from crawlgauge.keys.levels import BY_URL
 from crawlgauge.keys.thresholds import WHOLE, parse_rate, rate_of, threshold_of
 from crawlgauge.overlaps.cache import load_counts, save_counts
 from crawlgauge.overlaps.counts import (
@@ -25,7 +26,7 @@ from crawlgauge.provenance import Input, Provenance
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
 
-__all__ = ["count_sets", "count_store"]
+__all__ = ["count_sets", "count_store", "crawl_below"]
 
 _MAX_NEW_SHARE = 1 / 3
 """With more new keys than this share of all, finding each of them in each old set takes longer
@@ -35,7 +36,11 @@ _log = logging.getLogger(__name__)
 
 
 def count_store(
-    store: Store, *, sample: str | None = None, progress: Progress | None = None
+    store: Store,
+    *,
+    sample: str | None = None,
+    level: str = BY_URL,
+    progress: Progress | None = None,
 ) -> OverlapTable:
     """Count the overlaps of all crawls of a store; what it has counted before is not read again.
 
@@ -46,16 +51,18 @@ def count_store(
     sample
         Count only this share of the URLs, such as ``1/64`` or ``0.01``; None for all that the
         store has of every crawl.
+    level
+        What to count: ``url``, ``content`` or ``text``.
     progress
         Called with how many of how many hash ranges are done.
 
     Raises
     ------
     OverlapError, StoreError
-        As for `count_sets`, or if `sample` is no share.
+        As for `count_sets`, or if `sample` is no share, or if a crawl has no set of that level.
     """
     threshold = WHOLE if sample is None else threshold_of(parse_rate(sample))
-    sets = store.crawl_sets()
+    sets = store.crawl_sets(level)
     try:
         cache = store.cache_folder()
     except OSError as error:
@@ -110,7 +117,7 @@ def count_sets(
         _log.info("overlaps are counted among %s", sample)
     return OverlapTable(
         crawls=tuple(
-            _crawl_of(item, common, int(n))
+            crawl_below(item, common, int(n))
             for item, n in zip(sets, counts.n_shared.diagonal(), strict=True)
         ),
         n_shared=counts.n_shared,
@@ -214,8 +221,23 @@ def _check_comparable(sets: Sequence[CrawlSet]) -> None:
                 )
 
 
-def _crawl_of(item: CrawlSet, threshold: int, n_counted: int) -> Crawl:
-    """Return the crawl with the size that it has below the common threshold."""
+def crawl_below(item: CrawlSet, threshold: int, n_counted: int) -> Crawl:
+    """Return the crawl with the size that it has below a threshold.
+
+    Parameters
+    ----------
+    item
+        Its set.
+    threshold
+        At most the set's own.
+    n_counted
+        How many of its keys are below.
+
+    Raises
+    ------
+    OverlapError
+        If none is.
+    """
     if threshold == WHOLE:
         return item.crawl
     if n_counted == 0:

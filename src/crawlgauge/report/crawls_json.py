@@ -9,9 +9,52 @@ from typing import Any
 from crawlgauge.crawl import Crawl, format_time
 from crawlgauge.damage import Damage
 
-__all__ = ["SCHEMA", "CrawlRecord", "to_dict", "to_json"]
+__all__ = ["SCHEMA", "CrawlRecord", "LevelRecord", "to_dict", "to_json"]
 
 SCHEMA = "crawlgauge.crawls/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelRecord:
+    """What is told about one crawl at another level than that of its URLs.
+
+    Parameters
+    ----------
+    level
+        ``content`` or ``text``.
+    key_rule
+        Name and version of the rule by which two of them are the same.
+    n_distinct
+        How many different ones there are; estimated where only a sample is known.
+    n_sampled
+        How many are in the sample; None where all are known.
+    n_captures
+        Captures that were counted.
+    missing
+        Captures that count by their URL but not at this level, by reason.
+    n_by_digest
+        Captures of the level ``text`` that are told by their digest.
+    """
+
+    level: str
+    key_rule: str
+    n_distinct: int
+    n_sampled: int | None
+    n_captures: int
+    missing: Mapping[str, int]
+    n_by_digest: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "level": self.level,
+            "key_rule": self.key_rule,
+            "n_distinct": self.n_distinct,
+            "n_sampled": self.n_sampled,
+            "n_captures": self.n_captures,
+            "missing": dict(self.missing),
+            "n_by_digest": self.n_by_digest,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +81,8 @@ class CrawlRecord:
         Captures that were counted although their input gives no status for them.
     damage
         What was damaged in the input.
+    levels
+        The crawl at other levels.
     """
 
     crawl: Crawl
@@ -49,6 +94,7 @@ class CrawlRecord:
     unassigned: Mapping[str, int] = field(default_factory=dict)
     n_no_status: int = 0
     damage: tuple[Damage, ...] = ()
+    levels: tuple[LevelRecord, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("rejected", "excluded", "unassigned"):
@@ -85,7 +131,19 @@ def to_dict(record: CrawlRecord) -> dict[str, Any]:
         "damage": [damage.to_dict() for damage in record.damage],
         "sample_rate": record.sample_rate,
         "key_rule": record.key_rule,
+        "levels": [_url_level(record).to_dict(), *(level.to_dict() for level in record.levels)],
     }
+
+
+def _url_level(record: CrawlRecord) -> LevelRecord:
+    return LevelRecord(
+        level="url",
+        key_rule=record.key_rule,
+        n_distinct=record.crawl.n_urls,
+        n_sampled=record.crawl.n_sampled,
+        n_captures=record.n_captures,
+        missing={},
+    )
 
 
 def to_json(records: Sequence[CrawlRecord], **extra: object) -> str:

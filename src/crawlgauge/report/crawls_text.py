@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from crawlgauge.report.blocks import Block, Grid, Paragraph, render_blocks
-from crawlgauge.report.crawls_json import CrawlRecord
+from crawlgauge.report.crawls_json import CrawlRecord, LevelRecord
 from crawlgauge.report.text_table import Column
 
 __all__ = ["describe_added", "list_reasons", "to_blocks", "to_text"]
@@ -23,6 +23,7 @@ _REASONS = {
     "filedesc": "describing an ARC file",
     "metadata": "holding metadata",
     "mime": "of other media types",
+    "no-digest": "without a digest",
     "no-host": "without a host",
     "no-match": "without a match of --split-by",
     "no-mime": "without a media type",
@@ -30,6 +31,7 @@ _REASONS = {
     "no-row": "that are no JSON arrays",
     "no-scheme": "without a scheme",
     "no-status": "without a status",
+    "no-text": "whose text is not known",
     "no-time": "without a capture time",
     "no-type": "without a record type",
     "no-url": "without a URL",
@@ -53,14 +55,11 @@ _REASONS = {
 """What reasons are in words. A store that a later version has written may hold others, which are
 shown as they are."""
 
-_COLUMNS = (
-    Column(header="crawl"),
-    Column(header="date"),
-    Column(header="URLs", align="right"),
-    Column(header="captures", align="right"),
-    Column(header="rejected", align="right"),
-    Column(header="note"),
-)
+_NOUNS = {"content": "content", "text": "text"}
+
+_CRAWL = (Column(header="crawl"), Column(header="date"), Column(header="URLs", align="right"))
+_COUNTS = (Column(header="captures", align="right"), Column(header="rejected", align="right"))
+_NOTE = Column(header="note")
 
 
 def to_text(records: Sequence[CrawlRecord]) -> str:
@@ -73,19 +72,24 @@ def to_blocks(records: Sequence[CrawlRecord]) -> list[Block]:
     if not records:
         advice = "The store holds no crawls yet; add one with: crawlgauge add LABEL FILE..."
         return [[Paragraph(text=advice)]]
+    present = {level.level for record in records for level in record.levels}
+    # Only levels that there are: an empty column would only widen the table.
+    nouns = {level: noun for level, noun in _NOUNS.items() if level in present}
     rows = tuple(
         (
             record.crawl.label,
             record.crawl.date.isoformat(),
             f"{record.crawl.n_urls:,}",
+            *(_distinct(record, level) for level in nouns),
             f"{record.n_captures:,}",
             f"{record.n_rejected:,}",
             "; ".join(_notes(record)),
         )
         for record in records
     )
-    # An empty column would only widen the table.
-    columns = _COLUMNS if any(row[-1] for row in rows) else _COLUMNS[:-1]
+    others = (Column(header=f"{noun}s", align="right") for noun in nouns.values())
+    has_notes = any(row[-1] for row in rows)
+    columns = (*_CRAWL, *others, *_COUNTS, *((_NOTE,) if has_notes else ()))
     shown = tuple(row[: len(columns)] for row in rows)
     return [[Grid(columns=columns, rows=shown, max_width=_TABLE_WIDTH)]]
 
@@ -115,11 +119,29 @@ def describe_added(record: CrawlRecord) -> str:
         parts.append(f"{_count(record.n_excluded, 'record')} left out: {reasons}")
     if record.n_no_status:
         parts.append(f"{_count(record.n_no_status, 'capture')} without a status counted")
+    parts += [_describe_level(level) for level in record.levels]
     parts += _notes(record)
     sentence = f"{crawl.label} ({crawl.date.isoformat()}): " + "; ".join(parts)
     return textwrap.fill(
         sentence, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
     )
+
+
+def _distinct(record: CrawlRecord, wanted: str) -> str:
+    """Return how many contents or texts a crawl has; a dash if that level was not kept."""
+    return next((f"{item.n_distinct:,}" for item in record.levels if item.level == wanted), "–")
+
+
+def _describe_level(level: LevelRecord) -> str:
+    about = "" if level.n_sampled is None else "about "
+    captures = _count(level.n_captures, "capture")
+    text = f"{about}{_count(level.n_distinct, _NOUNS[level.level])} of {captures}"
+    details = []
+    if level.n_by_digest:
+        details.append(f"{level.n_by_digest:,} by their digest, being no HTML")
+    if level.missing:
+        details.append(f"not counted: {list_reasons(level.missing)}")
+    return text + (f" ({'; '.join(details)})" if details else "")
 
 
 def _notes(record: CrawlRecord) -> list[str]:

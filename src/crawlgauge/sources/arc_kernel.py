@@ -61,6 +61,7 @@ def walk_arc(
     verdicts: NDArray[np.uint8],
     bounds: NDArray[np.int64],
     places: NDArray[np.int64],
+    bodies: NDArray[np.int64],
     out: NDArray[np.uint8],
     state: NDArray[np.int64],
 ) -> int:
@@ -75,7 +76,7 @@ def walk_arc(
         and the group of a capture (−1 if none is).
     constant
         Where in `out` the group of all captures stands (or −1).
-    spans, verdicts, bounds, places, out, state
+    spans, verdicts, bounds, places, bodies, out, state
         As `RecordBatch` describes them.
 
     Returns
@@ -100,6 +101,7 @@ def walk_arc(
             break
         number = state[N_RECORDS]
         places[number] = block_place + at
+        bodies[number, :] = -1
         spans[number, :, :] = -1
         bounds[number, :] = state[N_BYTES]
         is_capture = not _has_scheme(block, fields[_URL], _FILEDESC, _FILEDESC_LENGTH)
@@ -109,6 +111,9 @@ def walk_arc(
                 block, fields, found[_STATUS], columns, constant, spans[number], out, state
             )
             bounds[number, :] = spans[number, record_kernel.URL]
+            bodies[number, 0] = state[PAYLOAD]
+            bodies[number, 1] = block_place + found[_END]
+            bodies[number, 2] = found[_STATUS] >= 0
         outcome = leave_record(found[_END], fence, block.size, state)
     return outcome
 

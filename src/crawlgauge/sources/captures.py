@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from crawlgauge.sources.texts import Texts
 
-__all__ = ["COLUMN_TYPES", "NO_STATUS", "Captures", "Rejection", "binary_buffers"]
+__all__ = [
+    "COLUMN_TYPES",
+    "NOT_HTML",
+    "NO_STATUS",
+    "NO_TEXT",
+    "Captures",
+    "Rejection",
+    "binary_buffers",
+]
 
 COLUMN_TYPES = MappingProxyType(
     {
@@ -22,6 +30,7 @@ COLUMN_TYPES = MappingProxyType(
         "revisit": pa.bool_(),
         "mime": pa.binary(),
         "digest": pa.binary(),
+        "text": pa.uint64(),
         "group": pa.binary(),
     }
 )
@@ -30,11 +39,15 @@ COLUMN_TYPES = MappingProxyType(
 NO_STATUS = -(2**31)
 """Stands for a status that is not known."""
 
+NO_TEXT, NOT_HTML = 0, 1
+"""Stand for a text that is not known, and for that of what is no HTML page."""
+
 _DTYPES = MappingProxyType(
     {
         "time": np.dtype("datetime64[s]"),
         "status": np.dtype(np.int32),
         "revisit": np.dtype(np.bool_),
+        "text": np.dtype(np.uint64),
     }
 )
 """The types of the columns that do not hold texts."""
@@ -86,6 +99,8 @@ class Captures:
         As which media type.
     digest
         The payload's digest, as the input has it.
+    text
+        A fingerprint of the page's text; `NO_TEXT` or `NOT_HTML` where there is none.
     group
         The field by which a collection is cut into crawls, such as the WARC file's name.
     rejected
@@ -108,6 +123,7 @@ class Captures:
     revisit: NDArray[np.bool_] | None = None
     mime: Texts | None = None
     digest: Texts | None = None
+    text: NDArray[np.uint64] | None = None
     group: Texts | None = None
     rejected: Mapping[str, int] = field(default_factory=dict)
     excluded: Mapping[str, int] = field(default_factory=dict)
@@ -161,7 +177,9 @@ class Captures:
         )
 
 
-_Column = Texts | NDArray[np.datetime64] | NDArray[np.int32] | NDArray[np.bool_]
+_Column = (
+    Texts | NDArray[np.datetime64] | NDArray[np.int32] | NDArray[np.bool_] | NDArray[np.uint64]
+)
 
 
 def _from_arrow(name: str, column: pa.Array) -> _Column:

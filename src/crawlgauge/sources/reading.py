@@ -152,6 +152,7 @@ class ArchiveReader:
                 stream,
                 max_expansion=self._request.max_expansion,
                 keep_damaged=self._keep_damaged,
+                needs_bodies=self._request.reads_texts,
             ):
                 with member:
                     yield from self._read_stream(member, reading)

@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, NoReturn
 
-import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.errors import SourceError
-from crawlgauge.sources import record_kernel
+from crawlgauge.sources.bodies import BodyReader
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
+from crawlgauge.sources.record_batch import RecordBatch
 from crawlgauge.sources.record_window import RecordWindow
-from crawlgauge.sources.records import assemble, readable
+from crawlgauge.sources.records import readable
 from crawlgauge.sources.request import Request
 from crawlgauge.sources.walk_kernel import (
     AT,
@@ -26,9 +26,6 @@ from crawlgauge.sources.walk_kernel import (
     LONG_HEADER,
     MIXED_HEADERS,
     MORE,
-    N_BYTES,
-    N_RECORDS,
-    N_STATES,
     NO_RECORD,
     PAYLOAD,
     RECORD,
@@ -36,11 +33,6 @@ from crawlgauge.sources.walk_kernel import (
 )
 
 __all__ = ["RecordFormat", "name_of_file", "read_records", "refuse_other_format"]
-
-_MAX_RECORDS = 1 << 13
-_MAX_BYTES = 1 << 22
-"""Several times the longest header, so that a batch always has room for one more record."""
-_ENOUGH_BYTES = _MAX_BYTES >> 2
 
 _REASONS = {
     NO_RECORD: (
@@ -55,78 +47,6 @@ _REASONS = {
     LONG_HEADER: "the header of a record does not end",
     BAD_LENGTH: "the length of a record is missing or no number that a length can be",
 }
-
-
-class RecordBatch:
-    """Room for the fields of records, in which a format's kernel leaves what it has found.
-
-    Parameters
-    ----------
-    constants
-        Bytes that spans may point at without being copied for each record.
-
-    Attributes
-    ----------
-    spans, verdicts
-        As `records.assemble` takes them; the spans refer to `out`.
-    bounds
-        For each record, where in `out` an example of it stands.
-    places
-        For each record, where it begins in the decompressed input.
-    out
-        The constants, and behind them copies of the fields.
-    state
-        Numbers that the kernel reads and writes; `walk_kernel` names them.
-    """
-
-    def __init__(self, constants: bytes) -> None:
-        self._n_constant = len(constants)
-        self.spans = np.empty((_MAX_RECORDS, record_kernel.N_FIELDS, 2), dtype=np.int32)
-        self.verdicts = np.empty(_MAX_RECORDS, dtype=np.uint8)
-        self.bounds = np.empty((_MAX_RECORDS, 2), dtype=np.int64)
-        self.places = np.empty(_MAX_RECORDS, dtype=np.int64)
-        self.out = np.empty(_MAX_BYTES, dtype=np.uint8)
-        self.out[: len(constants)] = np.frombuffer(constants, dtype=np.uint8)
-        self.state = np.zeros(N_STATES, dtype=np.int64)
-        self.state[N_BYTES] = len(constants)
-
-    @property
-    def n_records(self) -> int:
-        """How many records it holds."""
-        return int(self.state[N_RECORDS])
-
-    @property
-    def is_large(self) -> bool:
-        """Whether it is worth to be handed on."""
-        return self.n_records > _MAX_RECORDS // 2 or self.state[N_BYTES] > _ENOUGH_BYTES
-
-    def take(
-        self, request: Request, name: str, rejected: Mapping[int, str], excluded: Mapping[int, str]
-    ) -> Captures:
-        """Return the captures, and be empty again."""
-        n_records = self.n_records
-        bounds = self.bounds[:n_records]
-        captures = assemble(
-            self.out[: self.state[N_BYTES]],
-            self.spans[:n_records],
-            self.verdicts[:n_records],
-            request=request,
-            name=name,
-            bounds=bounds,
-            place=0,
-            first_line=None,
-            rejected=rejected,
-            excluded=excluded,
-        )
-        # Records that leave nothing in `out` share their bound with the one that follows them.
-        offsets = [example.offset for example in captures.examples]
-        numbers = np.searchsorted(bounds[:, 0], offsets, side="right") - 1
-        examples = (
-            replace(example, offset=int(self.places[number]))
-            for example, number in zip(captures.examples, numbers, strict=True)
-        )
-        self.state[N_RECORDS], self.state[N_BYTES] = 0, self._n_constant
-        return replace(captures, examples=tuple(examples))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,12 +105,14 @@ def read_records(stream: ByteStream, request: Request, kind: RecordFormat) -> It
     """
     window = RecordWindow(stream, kind.start, kind.start_bytes)
     batch = RecordBatch(kind.constants)
+    bodies = BodyReader(window, batch, request) if request.reads_bodies else None
     resumed_at = -1
     outcome = MORE
     while outcome != END:
         if window.is_lost and not window.find_start():
             break
         batch.state[AT] = window.at
+        n_before = batch.n_records
         outcome = kind.walk(
             window.block,
             window.place,
@@ -201,14 +123,20 @@ def read_records(stream: ByteStream, request: Request, kind: RecordFormat) -> It
             batch.verdicts,
             batch.bounds,
             batch.places,
+            batch.bodies,
             batch.out,
             batch.state,
         )
         window.at = min(int(batch.state[AT]), window.block.size)
+        if bodies is not None:
+            bodies.read(n_before, int(batch.state[AT]))
         if outcome == MORE:
             window.take_more()
         elif outcome == BODY:
-            outcome = _pass_body(window, int(batch.state[RECORD]), int(batch.state[AT]))
+            see = None if bodies is None else bodies.see
+            outcome = _pass_body(window, int(batch.state[RECORD]), int(batch.state[AT]), see)
+            if bodies is not None:
+                bodies.end(is_whole=outcome == BODY and not window.is_lost)
         if outcome in _REASONS:
             resumed_at = _get_over(window, batch, outcome, kind.title, resumed_at)
         if outcome == FULL or batch.is_large:
@@ -247,10 +175,12 @@ def name_of_file(stream: ByteStream) -> bytes:
     return PurePath(stream.name).name.encode("utf-8", errors="surrogateescape")
 
 
-def _pass_body(window: RecordWindow, record: int, at: int) -> int:
+def _pass_body(
+    window: RecordWindow, record: int, at: int, see: Callable[[bytes], None] | None
+) -> int:
     """Pass over the rest of a body that ends beyond the bytes at hand; return what came of it."""
     end = window.place + at
-    if window.pass_over(record, end) is not None:
+    if window.pass_over(record, end, see) is not None:
         return SWALLOWED
     return CUT if not window.is_lost and window.end < end else BODY
 

@@ -1,6 +1,7 @@
 """A part of a stream that is walked over record by record, without holding what is passed over."""
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,19 +85,24 @@ class RecordWindow:
             rest = self._data[self.at :]
             self._hold(rest + more if rest else more, self.place + self.at)
 
-    def pass_over(self, start: int, end: int) -> int | None:
+    def pass_over(
+        self, start: int, end: int, see: Callable[[bytes], None] | None = None
+    ) -> int | None:
         """Read on to the end of a record, beyond the bytes at hand, without looking at its body.
 
         Parameters
         ----------
         start, end
             Where it begins and ends, in the decompressed input.
+        see
+            Called with what of the body comes beyond the bytes at hand, piece by piece.
 
         Returns
         -------
         int or None
             Where, between them, a compressed member begins with another record, if one does.
         """
+        n_seen = self.end
         while self.end < end and not self.is_last:
             # A member whose beginning is not wholly at hand is looked at with what follows.
             first = max(start + 1, self.end - self._start_bytes)
@@ -106,12 +112,19 @@ class RecordWindow:
             self.take_more()
             if self.is_lost:
                 return None
+            if see is not None:
+                see(self.between(n_seen, min(end, self.end)))
+                n_seen = self.end
             for member in self._members_within(first, min(end, self.end)):
                 if self._start.match(self._data, int(member) - self.place):
                     self.at = int(member) - self.place
                     return int(member)
         self.at = min(end, self.end) - self.place
         return None
+
+    def between(self, start: int, end: int) -> bytes:
+        """Return bytes at hand, by their places in the decompressed input."""
+        return self._data[start - self.place : end - self.place]
 
     def find_start(self) -> bool:
         """Read on to the next place where a record seems to begin, and tell whether one does."""

@@ -26,6 +26,10 @@ class Request:
     group
         Field by which the captures are cut into crawls: ``filename``, the name of another column,
         or None.
+    reads_bodies
+        Whether digests that the records of WARC and ARC files lack are computed from their bodies.
+    reads_texts
+        Whether the texts of HTML pages are read from them too.
     max_expansion
         How many times its compressed size an input may have before it counts as damaged.
     """
@@ -34,4 +38,6 @@ class Request:
     format: str | None = None
     column: str | None = None
     group: str | None = None
+    reads_bodies: bool = False
+    reads_texts: bool = False
     max_expansion: float = DEFAULT_MAX_EXPANSION

@@ -67,6 +67,7 @@ def open_wacz(
     *,
     max_expansion: float = DEFAULT_MAX_EXPANSION,
     keep_damaged: bool = False,
+    needs_bodies: bool = False,
 ) -> Iterator[ByteStream]:
     """Yield the files of a WACZ in which its captures are: its indexes, or else its WARC files.
 
@@ -79,6 +80,8 @@ def open_wacz(
         The WACZ, which must be a file on disk.
     max_expansion, keep_damaged
         As for the streams that are yielded.
+    needs_bodies
+        Whether what was captured is needed: its WARC files then come before its indexes.
 
     Raises
     ------
@@ -91,7 +94,7 @@ def open_wacz(
     members = _list_members(stream, path)
     if members is None:
         return
-    chosen = _choose(members, stream.name)
+    chosen = _choose(members, stream.name, needs_bodies=needs_bodies)
     resources = _read_resources(stream, path, members)
     _compare(stream, members, resources)
     for info in chosen:
@@ -175,16 +178,18 @@ def _refuse_overlaps(infos: list[zipfile.ZipInfo], source: str) -> None:
             )
 
 
-def _choose(members: Mapping[str, zipfile.ZipInfo], source: str) -> list[zipfile.ZipInfo]:
+def _choose(
+    members: Mapping[str, zipfile.ZipInfo], source: str, *, needs_bodies: bool
+) -> list[zipfile.ZipInfo]:
     if _PACKAGE not in members and not any(name.startswith(_FOLDERS) for name in members):
         raise SourceError(
             f"{source} is a ZIP file, but no WACZ: it has no archive/, indexes/ or {_PACKAGE}; "
             "unpack it and name the files that were in it"
         )
     filled = [info for info in members.values() if info.file_size]
-    chosen = [info for info in filled if _INDEX.fullmatch(info.filename)] or [
-        info for info in filled if _WARC.fullmatch(info.filename)
-    ]
+    indexes = [info for info in filled if _INDEX.fullmatch(info.filename)]
+    archives = [info for info in filled if _WARC.fullmatch(info.filename)]
+    chosen = archives or indexes if needs_bodies else indexes or archives
     if not chosen:
         raise SourceError(
             f"{source} is a WACZ without captures: it has no indexes/*.cdx, *.cdxj or "

@@ -85,6 +85,7 @@ def walk_warc(
     verdicts: NDArray[np.uint8],
     bounds: NDArray[np.int64],
     places: NDArray[np.int64],
+    bodies: NDArray[np.int64],
     out: NDArray[np.uint8],
     state: NDArray[np.int64],
 ) -> int:
@@ -103,7 +104,7 @@ def walk_warc(
     constants
         Where in `out` two constants stand: the media type of revisits, and the group of all
         captures (or −1).
-    spans, verdicts, bounds, places, out, state
+    spans, verdicts, bounds, places, bodies, out, state
         As `RecordBatch` describes them.
 
     Returns
@@ -129,12 +130,17 @@ def walk_warc(
             break
         number = state[N_RECORDS]
         places[number] = block_place + at
+        bodies[number, :] = -1
         spans[number, :, :] = -1
         verdicts[number] = _judge_type(fields, found)
         bounds[number, :] = state[N_BYTES]
         if verdicts[number] == line_kernel.ACCEPTED:
             _copy_capture(block, fields, found, group, constants, spans[number], out, state)
             bounds[number, :] = spans[number, record_kernel.URL]
+            if found[_KIND] != _REVISIT:
+                bodies[number, 0] = block_place + found[_BODY]
+                bodies[number, 1] = block_place + found[_END]
+                bodies[number, 2] = found[_STATUS] >= 0
         if verdicts[number] == NO_TYPE or bounds[number, 0] < 0:
             bounds[number, 0] = state[N_BYTES]
             bounds[number, 1] = copy_example(block, at, found[_BODY], out, state)

@@ -6,21 +6,23 @@ from dataclasses import replace
 from typing import Literal
 
 from crawlgauge.errors import StoreError
+from crawlgauge.keys.levels import BY_URL
 from crawlgauge.provenance import Input, Setting
 from crawlgauge.sources.byte_stream import fingerprint
 from crawlgauge.sources.inputs import STDIN, InputFiles
 from crawlgauge.sources.progress import ReadingProgress
-from crawlgauge.store.building import SetBuilder
+from crawlgauge.store.building import SetBuilder, open_builder
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.choices import Choices
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.crawl_writer import CrawlWriter
 from crawlgauge.store.dating import choose_date
-from crawlgauge.store.key_runs import KeyMemory
+from crawlgauge.store.key_runs import KeyMemory, KeyRuns
 from crawlgauge.store.making import (
     Addition,
     Outcome,
     fingerprint_all,
+    leave_crawl,
     publish_crawl,
     read_crawl,
     settings_of,
@@ -73,7 +75,7 @@ def add_to_store(
         If the label exists with other content, or the store cannot be written.
     """
     with store.writing(label) as writer, SpillFolder(store.path) as spill:
-        builder = _open_builder(choices, spill)
+        builder = open_builder(choices, KeyMemory(choices.memory, spill))
         exists = store.holds(label)
         # What shall be replaced may be damaged, and is not looked at.
         present = store.crawl_set(label) if exists and when_present != "replace" else None
@@ -91,17 +93,12 @@ def add_to_store(
         return publish_crawl(store, writer, crawl, date=found_date, outcome=outcome)
 
 
-def _open_builder(choices: Choices, spill: SpillFolder) -> SetBuilder:
-    memory = KeyMemory(choices.memory, spill)
-    return SetBuilder(choices.rule, memory.open_runs(choices.sampling))
-
-
 def _accept_if_same(
     store: Store, present: CrawlSet, inputs: tuple[Input, ...], settings: dict[str, Setting]
 ) -> Addition:
     """Take an existing crawl for added if it came from the same bytes in the same way."""
     if was_made_from(present, inputs, settings):
-        return Addition(crawl_set=present, outcome="unchanged")
+        return leave_crawl(store, present)
     raise refuse_present(store, present)
 
 
@@ -129,7 +126,9 @@ def _append(
     settings = settings_of(choices, date)
     if date is None:
         settings["date"] = before.get("date")
-    different = [name for name in settings if name != "date" and settings[name] != before.get(name)]
+    before.setdefault("levels", BY_URL)
+    now = {"levels": BY_URL, **settings}
+    different = [name for name in now if name != "date" and now[name] != before.get(name)]
     if different:
         was = ", ".join(f"{name} {before.get(name)}" for name in different)
         raise StoreError(
@@ -138,7 +137,7 @@ def _append(
         )
     fresh = _without_known(inputs, present)
     if not fresh.names:
-        return Addition(crawl_set=present, outcome="unchanged")
+        return leave_crawl(store, present)
     given = settings["date"]
     kept_date = dt.date.fromisoformat(given) if isinstance(given, str) else None
     _take_up(builder, store, present)
@@ -169,9 +168,15 @@ def _without_known(inputs: InputFiles, present: CrawlSet) -> InputFiles:
 def _take_up(builder: SetBuilder, store: Store, present: CrawlSet) -> None:
     """Begin where a crawl in the store ends."""
     builder.attributes.take_up(store.attributes(present))
-    builder.runs.threshold = present.threshold
-    for keys in SetReader(present.path).ranges(present.range_bits):
-        builder.runs.add(keys)
+    _take_up_keys(builder.runs, present)
+    for level in builder.levels:
+        description = store.crawl_set(present.crawl.label, level.level)
+        _take_up_keys(level.runs, description)
+        level.n_captures = description.n_captures
+        level.n_by_digest = description.n_by_digest
+        # What is left out for its URL is in both; what remains is left out at this level alone.
+        level.excluded.update(description.excluded)
+        level.excluded.subtract(present.excluded)
     builder.n_captures = present.n_captures
     builder.n_no_status = present.n_no_status
     builder.rejected.update(present.rejected)
@@ -179,3 +184,9 @@ def _take_up(builder: SetBuilder, store: Store, present: CrawlSet) -> None:
     builder.days.update(present.days)
     builder.first_capture = present.crawl.first_capture
     builder.last_capture = present.crawl.last_capture
+
+
+def _take_up_keys(runs: KeyRuns, present: CrawlSet) -> None:
+    runs.threshold = present.threshold
+    for keys in SetReader(present.path).ranges(present.range_bits):
+        runs.add(keys)

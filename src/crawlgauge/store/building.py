@@ -2,18 +2,22 @@
 
 import datetime as dt
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.errors import SourceError
 from crawlgauge.keys.hashing import compute_keys
+from crawlgauge.keys.levels import BY_URL
 from crawlgauge.keys.rules import GIVEN, KeyRule
 from crawlgauge.sources.captures import NO_STATUS, Captures, Rejection
 from crawlgauge.store.attributes import AttributeBuilder
-from crawlgauge.store.key_runs import KeyRuns
+from crawlgauge.store.choices import Choices
+from crawlgauge.store.key_runs import KeyMemory, KeyRuns
+from crawlgauge.store.level_building import LevelBuilder
 
-__all__ = ["SetBuilder"]
+__all__ = ["SetBuilder", "open_builder"]
 
 _MAX_EXAMPLES = 5
 _EPOCH = dt.date(1970, 1, 1).toordinal()
@@ -28,11 +32,15 @@ class SetBuilder:
         Which URLs are the same.
     runs
         Takes the keys.
+    levels
+        Take those of other levels.
 
     Attributes
     ----------
     runs
         The keys so far.
+    levels
+        Those of other levels.
     attributes
         Host, media type and status of the smallest ones.
     n_captures
@@ -49,9 +57,10 @@ class SetBuilder:
         The earliest and latest time of a capture; None if none has a time.
     """
 
-    def __init__(self, rule: KeyRule, runs: KeyRuns) -> None:
+    def __init__(self, rule: KeyRule, runs: KeyRuns, levels: Sequence[LevelBuilder] = ()) -> None:
         self._rule = rule
         self.runs = runs
+        self.levels = tuple(levels)
         self.attributes = AttributeBuilder(threshold=runs.threshold)
         self.n_captures = 0
         self.n_no_status = 0
@@ -73,6 +82,8 @@ class SetBuilder:
         keys = self._keys_of(captures)
         self.runs.add(keys)
         self.attributes.add(keys, captures)
+        for level in self.levels:
+            level.add(captures)
         self.n_captures += len(captures)
         self._count_times(captures)
         self.n_no_status += _count_no_status(captures)
@@ -107,6 +118,27 @@ class SetBuilder:
         first, last = _to_time(times.min()), _to_time(times.max())
         self.first_capture = min(first, self.first_capture or first)
         self.last_capture = max(last, self.last_capture or last)
+
+
+def open_builder(choices: Choices, memory: KeyMemory) -> SetBuilder:
+    """Begin to collect the keys of one crawl, at all levels that the user wants.
+
+    Parameters
+    ----------
+    choices
+        The user's.
+    memory
+        That all levels share.
+    """
+    return SetBuilder(
+        choices.rule,
+        memory.open_runs(choices.sampling),
+        [
+            LevelBuilder(level, memory.open_runs(choices.sampling))
+            for level in choices.levels
+            if level != BY_URL
+        ],
+    )
 
 
 def _count_no_status(captures: Captures) -> int:

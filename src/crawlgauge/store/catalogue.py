@@ -6,7 +6,8 @@
       store.json                        format and key rule
       crawls/2021-12/
         manifest.json                   names the files that count; the crawl is there if this is
-        url-3f9a0c12.parquet            its set of keys
+        url-3f9a0c12.parquet            its set of URL keys
+        content-7be21d40.parquet        that of contents, where it was asked for; text likewise
         attributes-91d2e0ab.parquet     hosts, media types and statuses of its smallest keys
         lock                            held by the process that writes here
       cache/                            overlaps that were counted; may be deleted at any time
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from crawlgauge.crawl import check_label
 from crawlgauge.errors import StoreBusy, StoreError
+from crawlgauge.keys.levels import BY_URL, LEVELS, check_level
 from crawlgauge.keys.rules import RULES, KeyRule
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.crawl_writer import CrawlWriter
@@ -32,7 +34,7 @@ from crawlgauge.store.creation import (
     create_store,
     remove_if_empty,
 )
-from crawlgauge.store.documents import ADD_AGAIN, read_document
+from crawlgauge.store.documents import read_document
 from crawlgauge.store.files import PARTIAL_PREFIX, explain_os_error, remove_if_abandoned
 from crawlgauge.store.locking import hold_lock
 from crawlgauge.store.manifest import MANIFEST_NAME, Manifest, read_manifest
@@ -72,12 +74,23 @@ class Store:
         """Tell whether there is a crawl of that label."""
         return (self.path / CRAWLS / check_label(label) / MANIFEST_NAME).exists()
 
-    def crawl_sets(self) -> list[CrawlSet]:
-        """Return the sets of all crawls, in order of date, then label."""
-        found = [self.crawl_set(label) for label in self.labels()]
+    def crawl_sets(self, level: str = BY_URL) -> list[CrawlSet]:
+        """Return the sets of all crawls, in order of date, then label.
+
+        Raises
+        ------
+        StoreError
+            If a crawl has no set of that level, or its files are damaged.
+        """
+        found = [self.crawl_set(label, level) for label in self.labels()]
         return sorted(found, key=lambda item: (item.crawl.date, item.crawl.label))
 
-    def crawl_set(self, label: str, level: str = "url") -> CrawlSet:
+    def other_levels(self, label: str) -> tuple[CrawlSet, ...]:
+        """Return the sets of a crawl but that of its URLs."""
+        levels = [level for level in self.manifest(label).sets if level != BY_URL]
+        return tuple(self.crawl_set(label, level) for level in levels)
+
+    def crawl_set(self, label: str, level: str = BY_URL) -> CrawlSet:
         """Return the set of one crawl.
 
         Raises
@@ -87,13 +100,20 @@ class Store:
         """
         return read_description(self.set_path(label, level))
 
-    def set_path(self, label: str, level: str = "url") -> Path:
-        """Return the file that holds a crawl's set."""
+    def set_path(self, label: str, level: str = BY_URL) -> Path:
+        """Return the file that holds a crawl's set.
+
+        Raises
+        ------
+        StoreError
+            If there is no such crawl, or it has no set of that level.
+        """
         sets = self.manifest(label).sets
-        if level not in sets:
+        if check_level(level) not in sets:
+            wanted = ",".join(known for known in LEVELS if known in {*sets, level})
             raise StoreError(
-                f"crawl {label!r} has no set of level {level!r}, only of {', '.join(sets)}; "
-                f"{ADD_AGAIN}"
+                f"crawl {label!r} has no set of level {level}, only of {', '.join(sets)}; add it "
+                f"again from its files: crawlgauge add {label} FILES... --replace --levels {wanted}"
             )
         return self.folder(label) / sets[level].file
 

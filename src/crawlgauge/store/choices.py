@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from crawlgauge.keys.levels import BY_TEXT, BY_URL
 from crawlgauge.keys.rules import GIVEN, SURT, KeyRule
 from crawlgauge.keys.scope import Scope
 from crawlgauge.keys.thresholds import Sampling
@@ -42,6 +43,8 @@ class Choices:
         Which part of the keys is kept.
     memory
         How many bytes of memory may be taken.
+    levels
+        What sets are made of the crawl.
     """
 
     rule: KeyRule = SURT
@@ -53,6 +56,7 @@ class Choices:
     max_expansion: float = DEFAULT_MAX_EXPANSION
     sampling: Sampling = field(default_factory=Sampling)
     memory: int = field(default_factory=default_memory)
+    levels: tuple[str, ...] = (BY_URL,)
 
     def request(self, group: str | None = None) -> Request:
         """Return what readers are asked for."""
@@ -60,11 +64,15 @@ class Choices:
         fields: set[Field] = {"time", "status", "mime", *self.counts.fields}
         if self.rule == GIVEN:
             fields.add("key")
+        if self.levels != (BY_URL,):
+            fields.add("digest")
         return Request(
             fields=frozenset(fields),
             format=self.format,
             column=self.column,
             group=group,
+            reads_bodies=self.levels != (BY_URL,),
+            reads_texts=BY_TEXT in self.levels,
             max_expansion=self.max_expansion,
         )
 
@@ -76,7 +84,7 @@ class Choices:
 
     def settings(self) -> dict[str, Setting]:
         """Return the choices that a crawl's content depends on, by name."""
-        return {
+        settings: dict[str, Setting] = {
             "status": self.counts.status,
             "mime": self.counts.mime,
             "scope": None if self.scope is None else self.scope.checksum,
@@ -85,6 +93,10 @@ class Choices:
             "on_damage": self.on_damage,
             "sample": self.sampling.text,
         }
+        if self.levels != (BY_URL,):
+            # Left out where it says nothing, as in crawls from before there were levels.
+            settings["levels"] = ",".join(self.levels)
+        return settings
 
 
 def _within(captures: Captures, scope: Scope) -> Captures:

@@ -27,9 +27,10 @@ class CrawlSet:
     crawl
         Label, date and sizes.
     level
-        What the keys stand for: ``url``.
+        What the keys stand for: ``url``, ``content`` or ``text``. Of the others than ``url``, the
+        numbers of URLs are those of contents or texts.
     key_rule
-        Name and version of the rule by which URLs are the same.
+        Name and version of the rule by which they are the same.
     threshold
         The set keeps the keys below it; all of them if it is ``1 << 64``.
     n_captures
@@ -41,6 +42,8 @@ class CrawlSet:
         this crawl was cut out of a collection.
     n_no_status
         Captures that count although their input, which has statuses, gives none for them.
+    n_by_digest
+        Captures of the level ``text`` that are no HTML pages, and are told by their digest.
     days
         Captures by the ordinal number of the day on which they were made.
     damage
@@ -69,6 +72,7 @@ class CrawlSet:
     path: Path
     unassigned: Mapping[str, int] = field(default_factory=dict)
     n_no_status: int = 0
+    n_by_digest: int = 0
     days: Mapping[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -100,6 +104,7 @@ class CrawlSet:
             "excluded": dict(self.excluded),
             "unassigned": dict(self.unassigned),
             "n_no_status": self.n_no_status,
+            **({"n_by_digest": self.n_by_digest} if self.n_by_digest else {}),
             "days": [[dt.date.fromordinal(day).isoformat(), n] for day, n in self.days.items()],
             "damage": [damage.to_dict() for damage in self.damage],
             "checksum": self.checksum,
@@ -140,6 +145,8 @@ class CrawlSet:
             excluded=document["excluded"],
             unassigned=document["unassigned"],
             n_no_status=document["n_no_status"],
+            # Sets from before there were other levels do not have it.
+            n_by_digest=document.get("n_by_digest", 0),
             days={dt.date.fromisoformat(day).toordinal(): n for day, n in document["days"]},
             damage=tuple(map(Damage.from_dict, document["damage"])),
             checksum=document["checksum"],

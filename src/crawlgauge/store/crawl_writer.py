@@ -1,8 +1,9 @@
 """Write the files of one crawl so that there is always the old crawl or the new one, whole."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -31,37 +32,41 @@ class CrawlWriter:
 
     def publish(
         self,
-        ranges: Iterable[NDArray[np.uint64]],
-        description: CrawlSet,
+        sets: Sequence[tuple[CrawlSet, Iterable[NDArray[np.uint64]]]],
         attributes: "Attributes",
-    ) -> CrawlSet:
-        """Write a set and make it the crawl's, in place of what was there before.
+    ) -> list[CrawlSet]:
+        """Write the sets of all levels and make them the crawl's, in place of what was there.
+
+        All of them are the crawl's at the same moment, when the manifest names them.
 
         Parameters
         ----------
-        ranges, description
-            As for `write_set`.
+        sets
+            Description and keys of each, as for `write_set`; that of the URLs first.
         attributes
             Of its smallest keys.
 
         Returns
         -------
-        CrawlSet
-            As it stands in the store now.
+        list of CrawlSet
+            As they stand in the store now.
         """
         from crawlgauge.store.attribute_file import write_attributes
 
-        level = description.level
         with explain_os_error("write", self.folder):
-            stored_set = self._write(level, lambda file: write_set(file, ranges, description))
-            written = read_description(self.folder / stored_set.file)
+            stored = {
+                description.level: self._write(
+                    description.level,
+                    partial(write_set, ranges=ranges, description=description),
+                )
+                for description, ranges in sets
+            }
+            written = [read_description(self.folder / item.file) for item in stored.values()]
             stored_attributes = self._write(
                 "attributes",
-                lambda file: write_attributes(file, attributes, set_checksum=written.checksum),
+                lambda file: write_attributes(file, attributes, set_checksum=written[0].checksum),
             )
-            manifest = Manifest(
-                label=self.label, sets={level: stored_set}, attributes=stored_attributes
-            )
+            manifest = Manifest(label=self.label, sets=stored, attributes=stored_attributes)
             manifest.write(self.folder)
             self.clean()
         return written

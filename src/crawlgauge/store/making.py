@@ -1,8 +1,10 @@
 """Read inputs into the keys of one crawl, and publish them as its set."""
 
 import datetime as dt
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +14,7 @@ from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
 from crawlgauge.keys.hashing import KERNELS
 from crawlgauge.keys.host_kernel import code_hosts
+from crawlgauge.keys.levels import BY_CONTENT, BY_TEXT, BY_URL, rule_of
 from crawlgauge.provenance import Input, Provenance, Setting
 from crawlgauge.sources.byte_stream import fingerprint
 from crawlgauge.sources.captures import Rejection
@@ -26,6 +29,7 @@ from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.crawl_writer import CrawlWriter
 from crawlgauge.store.dating import choose_date, needs_times
 from crawlgauge.store.files import check_room
+from crawlgauge.store.key_runs import KeyRuns
 
 __all__ = [
     "Addition",
@@ -33,6 +37,7 @@ __all__ = [
     "ReadCrawl",
     "check_not_empty",
     "fingerprint_all",
+    "leave_crawl",
     "publish_crawl",
     "read_crawl",
     "settings_of",
@@ -45,6 +50,9 @@ _BY_CHOICE = {"redirect", "error", "status", "no-status", "mime", "no-mime", "ou
 _BYTES_PER_KEY = 6
 _BYTES_PER_ATTRIBUTE = 12
 """On the disk, as measured and rounded up."""
+
+_WANTED = {BY_CONTENT: "digest", BY_TEXT: "text that is known"}
+"""What captures have at each level but that of URLs."""
 
 Outcome = Literal["added", "replaced", "appended", "unchanged"]
 
@@ -59,12 +67,15 @@ class Addition:
         The crawl as it stands in the store.
     outcome
         ``unchanged`` if the same files had been added before.
+    others
+        Its sets of other levels.
     examples
         The first rejected records.
     """
 
     crawl_set: CrawlSet
     outcome: Outcome
+    others: tuple[CrawlSet, ...] = ()
     examples: tuple[Rejection, ...] = ()
 
 
@@ -216,9 +227,8 @@ def publish_crawl(
     outcome
         What to tell of it.
     """
-    builder, runs = crawl.builder, crawl.builder.runs
+    builder = crawl.builder
     _check_sample(crawl)
-    range_bits = runs.choose_range_bits()
     description = CrawlSet(
         crawl=Crawl(
             label=writer.label,
@@ -228,9 +238,9 @@ def publish_crawl(
             last_capture=builder.last_capture,
             damaged=bool(crawl.damage),
         ),
-        level="url",
+        level=BY_URL,
         key_rule=store.key_rule,
-        threshold=runs.threshold,
+        threshold=builder.runs.threshold,
         n_captures=builder.n_captures,
         # Files are read at the same time, and whose counts came first shall leave no trace.
         rejected=dict(sorted(builder.rejected.items())),
@@ -240,21 +250,72 @@ def publish_crawl(
         days=dict(sorted(builder.days.items())),
         damage=crawl.damage,
         checksum="",
-        range_bits=range_bits,
+        range_bits=builder.runs.choose_range_bits(),
         provenance=Provenance.now(settings=crawl.settings, inputs=crawl.inputs),
         path=writer.folder,
     )
     attributes = builder.attributes.finish()
-    n_bytes = runs.n_most * _BYTES_PER_KEY + len(attributes) * _BYTES_PER_ATTRIBUTE
+    sets = [(description, builder.runs), *_describe_levels(description, builder)]
+    n_keys = sum(runs.n_most for _, runs in sets)
+    n_bytes = n_keys * _BYTES_PER_KEY + len(attributes) * _BYTES_PER_ATTRIBUTE
     check_room(writer.folder, n_bytes, f"the set of crawl {writer.label!r}")
-    published = writer.publish(runs.ranges(range_bits), description, attributes)
+    published, *others = writer.publish(
+        [(item, runs.ranges(item.range_bits)) for item, runs in sets], attributes
+    )
     warn_of_other_counting(store, published)
-    return Addition(crawl_set=published, outcome=outcome, examples=tuple(builder.examples))
+    return Addition(
+        crawl_set=published,
+        outcome=outcome,
+        others=tuple(others),
+        examples=tuple(builder.examples),
+    )
+
+
+def leave_crawl(store: Store, present: CrawlSet) -> Addition:
+    """Tell of a crawl that it stays as it is.
+
+    Parameters
+    ----------
+    store
+        Where it is.
+    present
+        Its set of URLs.
+    """
+    others = store.other_levels(present.crawl.label)
+    return Addition(crawl_set=present, outcome="unchanged", others=others)
+
+
+def _describe_levels(of_urls: CrawlSet, builder: SetBuilder) -> Iterator[tuple[CrawlSet, KeyRuns]]:
+    """Yield what is known of the sets of other levels before they are written, and their keys."""
+    for level in builder.levels:
+        excluded = Counter(of_urls.excluded) + level.excluded
+        description = replace(
+            of_urls,
+            level=level.level,
+            key_rule=rule_of(level.level, of_urls.key_rule),
+            threshold=level.runs.threshold,
+            n_captures=level.n_captures,
+            excluded=dict(sorted(excluded.items())),
+            n_by_digest=level.n_by_digest,
+            range_bits=level.runs.choose_range_bits(),
+        )
+        yield description, level.runs
 
 
 def _check_sample(crawl: ReadCrawl) -> None:
-    if crawl.builder.runs.n_most == 0:
-        raise SourceError(
-            f"the sample {crawl.settings['sample']} of {crawl.builder.n_captures:,} captures holds "
-            "no URL; take a larger one with --sample, or the whole crawl"
-        )
+    builder = crawl.builder
+    for level in builder.levels:
+        if level.n_captures == 0:
+            raise SourceError(
+                f"none of {builder.n_captures:,} captures has a {_WANTED[level.level]}; leave "
+                f"{level.level} out of --levels, or add the crawl from its WARC files"
+            )
+    for what, runs in (
+        ("URL", builder.runs),
+        *((item.level, item.runs) for item in builder.levels),
+    ):
+        if runs.n_most == 0:
+            raise SourceError(
+                f"the sample {crawl.settings['sample']} of {builder.n_captures:,} captures holds "
+                f"no {what}; take a larger one with --sample, or the whole crawl"
+            )

@@ -17,7 +17,7 @@ from crawlgauge.sources.progress import ReadingProgress
 from crawlgauge.sources.reading import ArchiveReader
 from crawlgauge.sources.what_counts import keep
 from crawlgauge.store.adding import WhenPresent, refuse_present
-from crawlgauge.store.building import SetBuilder
+from crawlgauge.store.building import SetBuilder, open_builder
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.choices import Choices
 from crawlgauge.store.cuts import Cut
@@ -27,6 +27,7 @@ from crawlgauge.store.making import (
     Addition,
     Outcome,
     ReadCrawl,
+    leave_crawl,
     publish_crawl,
     settings_of,
     was_made_from,
@@ -142,7 +143,7 @@ def _read_all(
                             f"the last is {label!r}. Choose a coarser --split or another "
                             "--split-by"
                         )
-                    builders[label] = SetBuilder(choices.rule, memory.open_runs(choices.sampling))
+                    builders[label] = open_builder(choices, memory)
                 for selected in choices.select([captures]):
                     builders[label].add(selected)
     filled = {label: builders[label] for label in sorted(builders) if builders[label].n_captures}
@@ -199,7 +200,7 @@ def _publish(store: Store, label: str, crawl: ReadCrawl) -> Addition:
     with store.writing(label) as writer:
         present = store.crawl_set(label) if store.holds(label) else None
         if present is not None and was_made_from(present, crawl.inputs, crawl.settings):
-            return Addition(crawl_set=present, outcome="unchanged")
+            return leave_crawl(store, present)
         date = choose_date(label, None, crawl.builder.days)
         outcome: Outcome = "added" if present is None else "replaced"
         return publish_crawl(store, writer, crawl, date=date, outcome=outcome)

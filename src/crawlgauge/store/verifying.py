@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crawlgauge.errors import StoreError
+from crawlgauge.keys.levels import rule_of
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.checksum import KeysChecksum
 from crawlgauge.store.documents import ADD_AGAIN
@@ -64,11 +65,11 @@ def _find_problem(store: Store, label: str) -> str | None:
 def _find_problem_of_set(store: Store, label: str, level: str) -> str | None:
     reader = SetReader(store.set_path(label, level))
     description = reader.description
-    if description.key_rule != store.key_rule:
-        return (
-            f"its keys are of rule {description.key_rule}, the store's {store.key_rule}; "
-            f"{ADD_AGAIN}"
-        )
+    if description.level != level:
+        return f"its set of level {level} is one of level {description.level}; {ADD_AGAIN}"
+    expected = rule_of(level, store.key_rule)
+    if description.key_rule != expected:
+        return f"its keys are of rule {description.key_rule}, not of {expected}; {ADD_AGAIN}"
     checksum, n_keys, last = KeysChecksum(), 0, -1
     for keys in reader.ranges(description.range_bits):
         if keys.size and (int(keys[0]) <= last or np.any(keys[1:] <= keys[:-1])):
