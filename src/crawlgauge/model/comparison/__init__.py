@@ -1,0 +1,1 @@
+"""Two or more archives side by side: relative sizes, and what they cover together."""

@@ -1,0 +1,118 @@
+"""A positive number and how far it may be off to either side, on the scale of logarithms."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.margins import LEVEL
+
+__all__ = ["NORMAL_QUANTILE", "LogRange", "typical_value"]
+
+NORMAL_QUANTILE = 1.959964
+"""Of the level 0.95, two-sided."""
+
+_MAX_UP = 20.0
+"""A factor of half a billion is no upper end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRange:
+    """A positive number, and the ends of its range.
+
+    Parameters
+    ----------
+    value
+        Logarithm of the number.
+    down, up
+        How far the range reaches below and above it; `up` may be infinite.
+    """
+
+    value: float
+    down: float = 0.0
+    up: float = 0.0
+
+    @property
+    def variance(self) -> float:
+        """What a normal distribution of the same mean width would have."""
+        return ((self.down + self.up) / (2 * NORMAL_QUANTILE)) ** 2
+
+    def shifted(self, by: float) -> "LogRange":
+        """Return the range of the number times ``exp(by)``."""
+        return LogRange(value=self.value + by, down=self.down, up=self.up)
+
+    def inverted(self) -> "LogRange":
+        """Return the range of one over the number."""
+        return LogRange(value=-self.value, down=self.up, up=self.down)
+
+    def widened(self, variance: float) -> "LogRange":
+        """Return the range with an independent error more, by adding squares on each side.
+
+        Parameters
+        ----------
+        variance
+            Of the further error, on the scale of logarithms.
+        """
+        more = NORMAL_QUANTILE**2 * variance
+        return LogRange(
+            value=self.value,
+            down=math.sqrt(self.down**2 + more),
+            up=math.sqrt(self.up**2 + more),
+        )
+
+    def to_estimate(self, *, most: float = math.inf, reason: str | None = None) -> Estimate:
+        """Return the number with its range.
+
+        Parameters
+        ----------
+        most
+            Neither the number nor its range can be above this.
+        reason
+            Why there is no range, where it must not be shown.
+        """
+        value = min(most, math.exp(self.value))
+        if reason is not None:
+            return Estimate(value=value, reason=reason)
+        if self.down == self.up == 0:
+            return Estimate(value=value)
+        has_end = self.up < _MAX_UP
+        return Estimate(
+            value=value,
+            low=min(most, math.exp(self.value - self.down)),
+            high=min(most, math.exp(self.value + self.up)) if has_end else None,
+            level=LEVEL,
+            basis="interval",
+            reason=None if has_end else "too few are shared for an upper end",
+        )
+
+
+def typical_value(ranges: Sequence[LogRange], shared_variance: float = 0.0) -> LogRange:
+    """Return the geometric mean of several numbers, each with an error of its own.
+
+    Its range is the wider of two: what the errors of the numbers make of it, and what their
+    scatter does, with Student's t. The former holds where the numbers differ by their errors
+    alone, the latter also where they differ by themselves.
+
+    Parameters
+    ----------
+    ranges
+        The numbers, at least one, with errors that are independent of each other.
+    shared_variance
+        Of an error that all of them have in common, on the scale of logarithms.
+
+    Examples
+    --------
+    >>> print(f"{math.exp(typical_value([LogRange(value=0.0), LogRange(value=2.0)]).value):.3f}")
+    2.718
+    """
+    from scipy.special import stdtrit  # here, because it takes as long to load as all the rest
+
+    n = len(ranges)
+    if n == 1:
+        return ranges[0].widened(shared_variance)
+    mean = math.fsum(item.value for item in ranges) / n
+    scatter = math.fsum((item.value - mean) ** 2 for item in ranges) / (n - 1)
+    own = math.fsum(item.variance for item in ranges) / n
+    by_scatter = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * math.sqrt(scatter / n)
+    half_width = max(NORMAL_QUANTILE * math.sqrt(own / n), by_scatter)
+    return LogRange(value=mean, down=half_width, up=half_width).widened(shared_variance)

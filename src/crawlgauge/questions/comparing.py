@@ -1,0 +1,258 @@
+"""Compare archives: relative sizes, what each alone holds, and what they cover together."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawlgauge import api
+from crawlgauge.errors import FitError, OverlapError
+from crawlgauge.keys.thresholds import WHOLE, parse_rate, threshold_of
+from crawlgauge.locations import DEFAULT_STORE, StrPath, find_store
+from crawlgauge.model.comparison.comparing import OwnSeries, compare_archives
+from crawlgauge.model.comparison.comparison import Comparison
+from crawlgauge.model.estimates import Estimate
+from crawlgauge.provenance import Input, Provenance
+from crawlgauge.questions.gaps import DEFAULT_MAX_GAP, parse_gap
+from crawlgauge.report import comparison_blocks, comparison_json
+from crawlgauge.report.blocks import render_blocks
+from crawlgauge.report.section import Section
+from crawlgauge.store.catalogue import Store
+from crawlgauge.store.crawl_set import CrawlSet
+
+if TYPE_CHECKING:
+    from crawlgauge.store.exchange import Exported
+
+__all__ = ["ArchiveComparison", "compare", "export_sample"]
+
+_MIN_SERIES = 3
+_COUNTED_BY = ("status", "mime")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveComparison:
+    """Archives side by side, ready to be read, printed or saved.
+
+    Parameters
+    ----------
+    comparison
+        The numbers.
+    """
+
+    comparison: Comparison
+
+    def summary(self) -> str:
+        """Return the comparison as text for a terminal."""
+        return render_blocks(comparison_blocks.to_blocks(self.comparison))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data, in the form of the JSON schema."""
+        return comparison_json.to_dict(self.comparison)
+
+    def to_json(self) -> str:
+        """Return the comparison as JSON."""
+        return comparison_json.to_json(self.comparison)
+
+    def section(self) -> Section:
+        """Return what the report shows of the comparison."""
+        return Section(
+            name="comparison",
+            title="Beside other archives",
+            blocks=tuple(comparison_blocks.to_blocks(self.comparison)),
+        )
+
+
+def compare(
+    store: StrPath | None,
+    others: StrPath | Sequence[StrPath],
+    *,
+    max_gap: str | int = DEFAULT_MAX_GAP,
+    persistence: float | None = None,
+    sample: str | float | None = None,
+    level: str = "url",
+    n_hosts: int = 10,
+    progress: api.Progress | None = None,
+) -> ArchiveComparison:
+    """Compare archives that crawl the same scope.
+
+    Parameters
+    ----------
+    store
+        The first archive's store, as for `open_store`.
+    others
+        The stores of the others, or samples that `export_sample` wrote of them.
+    max_gap
+        Crawls farther apart are not matched: ``3 months``, ``90 days``, ``12w``, or days.
+    persistence
+        Share of URLs that lives on for a year, to carry overlaps over the time between matched
+        crawls. By default what the archives' own series of crawls say.
+    sample
+        Count only this share of the URLs, such as ``"1/64"``; less if a store holds less.
+    level
+        What is compared: ``url``, ``content`` or ``text``.
+    n_hosts
+        How many hosts to list.
+    progress
+        Called with how many of how many hash ranges are done.
+
+    Raises
+    ------
+    StoreError
+        If a store cannot be read.
+    OverlapError
+        If stores cannot be compared.
+    """
+    max_gap_days = parse_gap(max_gap)
+    if persistence is not None and not 0 < persistence <= 1:
+        raise FitError(f"the persistence is {persistence}; it is a share above 0 and at most 1")
+    paths = [
+        find_store(store),
+        *map(Path, [others] if isinstance(others, str | os.PathLike) else others),
+    ]
+    names = _name_all(paths)
+    stores = [api.open_store(path) for path in paths]
+    archives = [(opened, _read_sets(opened, level)) for opened in stores]
+    _check_comparable(names, archives)
+
+    from crawlgauge.overlaps.archive_pass import count_archives
+    from crawlgauge.overlaps.host_counting import count_by_host
+
+    threshold = WHOLE if sample is None else threshold_of(parse_rate(str(sample)))
+    # First, as the messages of it would come in between the signs of progress.
+    series = [_estimate_series(path, sample, level) for path in paths]
+    counts = count_archives([sets for _, sets in archives], threshold=threshold, progress=progress)
+    comparison = compare_archives(
+        counts,
+        names=names,
+        series=series,
+        hosts=count_by_host(archives, threshold=threshold) if level == "url" else None,
+        max_gap_days=max_gap_days,
+        persistence=persistence,
+        n_hosts=n_hosts,
+        warnings=_find_differences(names, archives),
+        provenance=_describe(names, archives),
+    )
+    return ArchiveComparison(comparison=comparison)
+
+
+def export_sample(
+    store: StrPath | None,
+    path: StrPath,
+    *,
+    sample: str | float = "1/64",
+    progress: api.Progress | None = None,
+) -> "Exported":
+    """Write a sample of a store that can be given away: hashed URLs, and nothing that names them.
+
+    Another institution compares it with its own store by `compare`. Who holds it can test
+    whether a URL that they can guess is in the sample.
+
+    Parameters
+    ----------
+    store
+        What to export, as for `open_store`.
+    path
+        The folder to write; it must not exist.
+    sample
+        Which share of the URLs, the same of every crawl and every archive.
+    progress
+        Called with how many of how many crawls are done.
+
+    Raises
+    ------
+    StoreError
+        If the store cannot be read, or the folder cannot be written.
+    """
+    from crawlgauge.store import exchange
+
+    threshold = threshold_of(parse_rate(str(sample)))
+    opened = api.open_store(store)
+    return exchange.export_sample(opened, Path(path), threshold=threshold, progress=progress)
+
+
+def _name_all(paths: Sequence[Path]) -> list[str]:
+    """Name archives by the ends of their paths, as short as tells them apart."""
+    parts = []
+    for path in paths:
+        whole = path.resolve()
+        parts.append((whole.parent if whole.name == DEFAULT_STORE else whole).parts)
+    if len(set(parts)) < len(parts):
+        raise OverlapError("the same store is named twice; name the stores of different archives")
+    for n_parts in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(item[-n_parts:]) for item in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [str(path) for path in paths]
+
+
+def _read_sets(store: Store, level: str) -> list[CrawlSet]:
+    sets = store.crawl_sets(level)
+    if not sets:
+        raise OverlapError(
+            f"the store {store.path} holds no crawls; add some with crawlgauge add --store "
+            f"{store.path}"
+        )
+    return sets
+
+
+_Archive = tuple[Store, list[CrawlSet]]
+
+
+def _check_comparable(names: Sequence[str], archives: Sequence[_Archive]) -> None:
+    if len(archives) < 2:  # noqa: PLR2004 - two to be compared
+        raise OverlapError("one archive cannot be compared; name the store of another")
+    rules = [sets[0].key_rule for _, sets in archives]
+    for name, rule in zip(names, rules, strict=True):
+        if rule != rules[0]:
+            raise OverlapError(
+                f"{names[0]} and {name} cannot be compared: the one tells URLs apart by "
+                f"{rules[0]}, the other by {rule}. Make a store of one of them again with the "
+                "--identity of the other"
+            )
+
+
+def _find_differences(names: Sequence[str], archives: Sequence[_Archive]) -> list[str]:
+    """Say in which ways the archives count other things, or the same thing twice."""
+    found = []
+    for setting in _COUNTED_BY:
+        values = [{item.provenance.settings.get(setting) for item in sets} for _, sets in archives]
+        if any(value != values[0] for value in values):
+            found.append(
+                f"The archives were made with different --{setting}: what one leaves out looks as "
+                "if it missed it. Make all of them alike."
+            )
+    owner_of: dict[str, tuple[str, str]] = {}
+    for name, (_, sets) in zip(names, archives, strict=True):
+        for item in sets:
+            owner, label = owner_of.setdefault(item.checksum, (name, item.crawl.label))
+            if owner != name:
+                found.append(
+                    f"{label} of {owner} and {item.crawl.label} of {name} are the same set of "
+                    "URLs: one crawl in two archives is no independent evidence."
+                )
+    return found
+
+
+def _estimate_series(path: Path, sample: str | float | None, level: str) -> OwnSeries:
+    """Estimate from an archive's own crawls, if they are enough."""
+    table = api.count_overlaps(path, sample=sample, level=level)
+    if table.n_crawls < _MIN_SERIES:
+        unknown = Estimate.unknown(f"a series of {table.n_crawls} says too little; 3 are needed")
+        return OwnSeries(coverage=unknown, persistence=unknown)
+    try:
+        estimates = api.estimate(table).estimates
+    except FitError as error:
+        unknown = Estimate.unknown(f"its own series gives no estimate: {error}")
+        return OwnSeries(coverage=unknown, persistence=unknown)
+    return OwnSeries(coverage=estimates.headline.coverage, persistence=estimates.persistence)
+
+
+def _describe(names: Sequence[str], archives: Sequence[_Archive]) -> Provenance:
+    return Provenance(
+        inputs=tuple(
+            Input(name=f"{name}: {item.crawl.label}", checksum=item.checksum)
+            for name, (_, sets) in zip(names, archives, strict=True)
+            for item in sets
+        )
+    )

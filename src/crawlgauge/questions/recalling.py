@@ -1,0 +1,265 @@
+"""Hold crawls against a reference: which share of its URLs, hosts or domains they hold."""
+
+import datetime as dt
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crawlgauge import api
+from crawlgauge.crawl import Crawl, parse_date
+from crawlgauge.errors import CrawlgaugeError, FitError, SourceError, StoreError
+from crawlgauge.keys.scope import read_scope
+from crawlgauge.locations import StrPath, find_store
+from crawlgauge.model.recall.recalling import Series, recall_reference, series_of
+from crawlgauge.model.recall.results import Kind, Recall, Reference
+from crawlgauge.provenance import Input, Provenance
+from crawlgauge.report import recall_blocks, recall_json
+from crawlgauge.report.blocks import render_blocks
+from crawlgauge.report.section import Section
+from crawlgauge.store.catalogue import Store, stored_rule
+from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.files import partial_file, write_durably
+
+__all__ = ["ReferenceRecall", "recall"]
+
+_MIN_SERIES = 3
+_QUEUED = re.compile(r"(?:(?P<label>.+)=)?(?P<n>\d[\d_,]*)")
+_LEAST = (
+    "Hosts are kept of a part of the URLs only, and hosts with few URLs may be missing there: the "
+    "crawls hold at least what is said."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceRecall:
+    """How much of a reference the crawls hold, ready to be read, printed or saved.
+
+    Parameters
+    ----------
+    recall
+        The numbers.
+    """
+
+    recall: Recall
+
+    def summary(self) -> str:
+        """Return the recall as text for a terminal."""
+        return render_blocks(recall_blocks.to_blocks(self.recall))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the recall as plain data, in the form of the JSON schema."""
+        return recall_json.to_dict(self.recall)
+
+    def to_json(self) -> str:
+        """Return the recall as JSON."""
+        return recall_json.to_json(self.recall)
+
+    def section(self) -> Section:
+        """Return what the report shows of the reference."""
+        return Section(
+            name="recall",
+            title="How much of a reference list the crawls hold",
+            blocks=tuple(recall_blocks.to_blocks(self.recall)),
+        )
+
+
+def recall(
+    store: StrPath | None,
+    reference: StrPath | None,
+    *,
+    kind: Kind | None = None,
+    uniform: bool = False,
+    date: dt.date | str | None = None,
+    persistence: float | None = None,
+    queued: str | int | None = None,
+    missing: StrPath | None = None,
+    format: str | None = None,  # noqa: A002 - as everywhere where files are read
+    column: str | None = None,
+    scope: StrPath | None = None,
+) -> ReferenceRecall:
+    """Tell which share of a reference list each crawl holds, and all of them together.
+
+    Parameters
+    ----------
+    store
+        As for `open_store`.
+    reference
+        A file of URLs in any format that can be read, or of hosts or domains, one a line or in a
+        column; ``-`` for standard input. None if only `queued` is asked about.
+    kind
+        ``url``, ``host`` or ``domain``; found out from the content by default.
+    uniform
+        Whether the reference is a uniform sample of the URLs that could be crawled at its date.
+    date
+        When the reference was drawn; needed for `uniform`.
+    persistence
+        Share of URLs that lives on for a year; by default what the series of crawls says.
+    queued
+        URLs that the newest crawl knew of and did not fetch; or ``LABEL=N`` for another crawl.
+    missing
+        A file for what no crawl holds, one entry a line, as the reference has it.
+    format, column
+        As for `add_crawl`.
+    scope
+        A file of scope rules, as for `add_crawl`: only URLs in it count.
+
+    Raises
+    ------
+    SourceError
+        If the reference cannot be read, or lists nothing.
+    StoreError
+        If the store cannot be read.
+    FitError
+        If the questions contradict each other.
+    """
+    path = find_store(store)
+    opened = api.open_store(path)
+    sets = opened.crawl_sets()
+    if not sets:
+        raise StoreError(f"the store {path} holds no crawls; add some with crawlgauge add")
+    day = parse_date(date) if isinstance(date, str) else date
+    _check(reference, uniform=uniform, day=day, persistence=persistence, queued=queued)
+    crawls = [item.crawl for item in sets]
+    frontier = None if queued is None else _parse_queued(queued, crawls)
+    series = _estimate_series(path, len(sets))
+    if reference is None:
+        found = recall_reference(
+            crawls, series, key_rule=opened.key_rule, reference=None, queued=frontier
+        )
+        return ReferenceRecall(recall=found)
+    options = _Options(
+        kind=kind,
+        uniform=uniform,
+        day=day,
+        persistence=persistence,
+        queued=frontier,
+        missing=None if missing is None else Path(missing),
+        format=format,
+        column=column,
+        scope=None if scope is None else Path(scope),
+    )
+    return ReferenceRecall(recall=_recall_file(opened, sets, series, reference, options))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options:
+    kind: Kind | None
+    uniform: bool
+    day: dt.date | None
+    persistence: float | None
+    queued: tuple[str, int] | None
+    missing: Path | None
+    format: str | None
+    column: str | None
+    scope: Path | None
+
+
+def _recall_file(
+    store: Store,
+    sets: Sequence[CrawlSet],
+    series: Series,
+    reference: StrPath,
+    options: _Options,
+) -> Recall:
+    # Loads compiled code, which those who ask about queues alone need not wait for.
+    from crawlgauge.overlaps.reference import ReferenceList
+    from crawlgauge.questions.references import find_reference, reference_file
+    from crawlgauge.sources.byte_stream import fingerprint
+
+    rule = stored_rule(store.path)
+    if rule is None:
+        raise StoreError(f"the store {store.path} was removed meanwhile")
+    with reference_file(reference) as path:
+        listed = ReferenceList(
+            path=path,
+            rule=rule,
+            format=options.format,
+            column=options.column,
+            scope=None if options.scope is None else read_scope(options.scope),
+        )
+        found = find_reference(store, sets, listed, options.kind)
+        if options.uniform and found.kind != "url":
+            raise FitError("--uniform is about URLs: a sample of hosts says nothing of coverage")
+        if options.missing is not None:
+            _write_lines(options.missing, found.missing)
+        source = fingerprint(path)
+    name = os.fspath(reference)
+    return recall_reference(
+        [item.crawl for item in sets],
+        series,
+        key_rule=store.key_rule,
+        reference=Reference(
+            name=name,
+            kind=found.kind,
+            n_entries=found.n_entries,
+            n_distinct=found.n_distinct,
+            left_out=tuple(found.left_out.most_common()),
+            date=options.day,
+        ),
+        held=found.held,
+        held_by_any=found.held_by_any,
+        is_uniform=options.uniform,
+        persistence=options.persistence,
+        queued=options.queued,
+        warnings=[_LEAST] if found.held_by_any.is_least else [],
+        provenance=Provenance(
+            inputs=(
+                Input(name=name, checksum=source.checksum, n_bytes=source.n_bytes),
+                *(Input(name=item.crawl.label, checksum=item.checksum) for item in sets),
+            )
+        ),
+    )
+
+
+def _check(
+    reference: StrPath | None,
+    *,
+    uniform: bool,
+    day: dt.date | None,
+    persistence: float | None,
+    queued: str | int | None,
+) -> None:
+    if reference is None and queued is None:
+        raise SourceError("no reference was named; give a file of URLs, hosts or domains, or -")
+    if uniform and day is None:
+        raise FitError(
+            "a uniform reference needs its date, since URLs come and go: say when it was drawn "
+            "with --date"
+        )
+    if persistence is not None and not 0 < persistence <= 1:
+        raise FitError(f"the persistence is {persistence}; it is a share above 0 and at most 1")
+
+
+def _parse_queued(queued: str | int, crawls: Sequence[Crawl]) -> tuple[str, int]:
+    match = _QUEUED.fullmatch(str(queued).strip())
+    if match is None:
+        raise FitError(f"--queued {queued} is no number of URLs; write 1200000 or 2021-12=1200000")
+    label = match["label"] or crawls[-1].label
+    known = [crawl.label for crawl in crawls]
+    if label not in known:
+        raise FitError(f"--queued names the crawl {label!r}; the store holds {', '.join(known)}")
+    return label, int(re.sub(r"\D", "", match["n"]))
+
+
+def _estimate_series(path: Path, n_crawls: int) -> Series:
+    if n_crawls < _MIN_SERIES:
+        return series_of(None, f"a series of {n_crawls} says too little of coverage; 3 are needed")
+    try:
+        return series_of(api.estimate(api.count_overlaps(path)).estimates, "")
+    except FitError as error:
+        return series_of(None, f"the series gives no estimate: {error}")
+
+
+def _write_lines(path: Path, lines: Iterator[bytes]) -> None:
+    # A link stays a link: the file that it leads to is replaced.
+    place = path.resolve()
+    try:
+        with partial_file(place.parent, place.name) as partial:
+            with write_durably(partial) as file:
+                file.writelines(line + b"\n" for line in lines)
+            partial.replace(place)
+    except OSError as error:
+        raise CrawlgaugeError(f"{path} cannot be written: {error.strerror}") from error

@@ -1,0 +1,149 @@
+"""Write a sample of a store that can be given away: keys of URLs, and nothing that names them."""
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from crawlgauge.damage import Damage
+from crawlgauge.errors import StoreError
+from crawlgauge.keys.thresholds import rate_of
+from crawlgauge.provenance import Provenance
+from crawlgauge.store.attributes import Attributes
+from crawlgauge.store.catalogue import Store
+from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.creation import create_store
+from crawlgauge.store.files import PARTIAL_PREFIX, explain_os_error
+from crawlgauge.store.set_file import SetReader
+
+__all__ = ["Exported", "export_sample"]
+
+_DISCLOSED_SETTINGS = ("status", "mime")
+"""What counts as a capture: without it two archives cannot be told to count alike."""
+
+_NO_NAME = "(not disclosed)"
+_NO_KEY = 1
+"""No key is below this threshold but 0, which no URL has in all likelihood."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """What was written.
+
+    Parameters
+    ----------
+    path
+        The new store.
+    n_crawls, n_keys
+        How many crawls it holds, and how many keys in all of them.
+    sample_rate
+        Share of the URLs of each crawl, the same of every crawl.
+    """
+
+    path: Path
+    n_crawls: int
+    n_keys: int
+    sample_rate: float
+
+
+def export_sample(
+    store: Store,
+    path: Path,
+    *,
+    threshold: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> Exported:
+    """Write the keys of all crawls below a threshold into a new store, without any names.
+
+    The new store holds, of each crawl, its label, date, first and last capture, number of
+    captures and the sampled keys. It holds no hosts, media types or statuses of URLs, no names of
+    files, no counts by day or reason, and says of damage only that there was some.
+
+    Parameters
+    ----------
+    store
+        What to export.
+    path
+        Where to; nothing may be there.
+    threshold
+        Which keys; fewer where a crawl was added as a smaller sample.
+    progress
+        Called with how many of how many crawls are done.
+
+    Raises
+    ------
+    StoreError
+        If the store is empty or cannot be read, if the sample holds no URL of a crawl, or if
+        there is something at `path` already.
+    """
+    sets = store.crawl_sets()
+    if not sets:
+        raise StoreError(f"the store {store.path} holds no crawls; there is nothing to export")
+    if path.exists():
+        raise StoreError(f"there is something at {path} already; name a folder that does not exist")
+    common = min(threshold, *(item.threshold for item in sets))
+    # It appears whole or not at all: nobody shall give half of it away.
+    partial = path.with_name(f"{PARTIAL_PREFIX}{os.getpid()}-{path.name}")
+    try:
+        with explain_os_error("write", path):
+            create_store(partial, store.key_rule)
+            target = Store(path=partial, key_rule=store.key_rule)
+            n_keys = 0
+            for number, item in enumerate(sets, start=1):
+                n_keys += _export_crawl(item, target, common)
+                if progress is not None:
+                    progress(number, len(sets))
+            partial.rename(path)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return Exported(path=path, n_crawls=len(sets), n_keys=n_keys, sample_rate=rate_of(common))
+
+
+def _export_crawl(item: CrawlSet, target: Store, threshold: int) -> int:
+    crawl = item.crawl
+    ranges = list(SetReader(item.path).ranges(item.range_bits, threshold))
+    if not any(part.size for part in ranges):
+        raise StoreError(
+            f"none of the {crawl.n_urls:,} URLs of crawl {crawl.label!r} is in a sample of "
+            f"{rate_of(threshold):.3g}; export a larger one with --sample"
+        )
+    settings = {name: item.provenance.settings.get(name) for name in _DISCLOSED_SETTINGS}
+    description = replace(
+        item,
+        threshold=threshold,
+        rejected={},
+        excluded={},
+        unassigned={},
+        n_no_status=0,
+        n_by_digest=0,
+        days={},
+        damage=tuple(map(_without_names, item.damage[:1])),
+        provenance=Provenance.now(
+            settings={**settings, "sample": f"{rate_of(threshold):.6g}"}, inputs=()
+        ),
+    )
+    with target.writing(crawl.label) as writer:
+        (written,) = writer.publish([(description, ranges)], _nothing_known())
+    return written.crawl.n_counted
+
+
+def _without_names(damage: Damage) -> Damage:
+    return replace(damage, file=_NO_NAME, byte=None, reason=_NO_NAME, lost=_NO_NAME)
+
+
+def _nothing_known() -> Attributes:
+    nothing = np.empty(0, dtype=np.uint64)
+    return Attributes(
+        keys=nothing,
+        times=nothing.astype(np.int64),
+        statuses=nothing.astype(np.int16),
+        host_codes=nothing.astype(np.int32),
+        mime_codes=nothing.astype(np.int32),
+        hosts=pa.array([], pa.string()),
+        mimes=pa.array([], pa.string()),
+        threshold=_NO_KEY,
+    )

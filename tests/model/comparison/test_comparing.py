@@ -1,0 +1,197 @@
+"""From counts over archives to their comparison, by numbers that can be worked out by hand."""
+
+import datetime as dt
+
+import numpy as np
+import pytest
+
+from crawlgauge.crawl import Crawl
+from crawlgauge.model.comparison.carrying import carrying_from_series, carrying_with
+from crawlgauge.model.comparison.comparing import OwnSeries, compare_archives
+from crawlgauge.model.comparison.matching import match_crawls
+from crawlgauge.model.estimates import Estimate
+from crawlgauge.overlaps.archive_counts import ArchiveCounts, HostCounts
+
+NOTHING = OwnSeries(coverage=Estimate.unknown("none"), persistence=Estimate.unknown("none"))
+
+
+def crawl(label, date, n_urls=1000, n_sampled=None, *, damaged=False):
+    return Crawl(
+        label=label,
+        date=dt.date.fromisoformat(date),
+        n_urls=n_urls,
+        n_sampled=n_sampled,
+        damaged=damaged,
+    )
+
+
+def counts(first, second, n_shared, held=(600, 300, 400), sample_rate=1.0):
+    """Return what is counted of two archives of one crawl each."""
+    return ArchiveCounts(
+        crawls=((first,), (second,)),
+        n_shared=np.array(
+            [[first.n_counted, n_shared], [n_shared, second.n_counted]], dtype=np.int64
+        ),
+        masks=np.array([1, 2, 3], dtype=np.uint64),
+        counts=np.array(held, dtype=np.int64),
+        sample_rate=sample_rate,
+        level="url",
+        key_rule="surt/1",
+    )
+
+
+def compare(counted, **options):
+    return compare_archives(
+        counted, names=["ours", "theirs"], series=[NOTHING, NOTHING], max_gap_days=90, **options
+    )
+
+
+def test_crawls_of_one_day_need_no_persistence():
+    found = compare(counts(crawl("a", "2020-01-01", 1000), crawl("b", "2020-01-01", 700), 400))
+    (matched,) = found.pairs[0].matched
+    assert matched.lincoln_petersen == 1000 * 700 / 400
+    assert matched.population.value == pytest.approx(1001 * 701 / 401 - 1)
+    assert matched.coverage_a.value == pytest.approx(1000 / matched.population.value)
+    assert matched.joint_coverage.value == pytest.approx(1300 / matched.population.value)
+    assert matched.population.low < 1750 < matched.population.high
+    assert found.pairs[0].relative_size.value == pytest.approx(1000 / 700)
+    assert found.pairs[0].relative_size.basis == "none"
+    assert found.joint.n_distinct.value == 1300
+    assert [item.n_only.value for item in found.archives] == [600, 300]
+
+
+def test_an_overlap_is_carried_over_the_gap_with_the_persistence():
+    counted = counts(crawl("a", "2020-01-01"), crawl("b", "2020-03-01"), 400)
+    without = compare(counted).pairs[0].matched[0]
+    assert without.population.value is None
+    assert "--persistence" in without.population.reason
+    carried = compare(counted, persistence=0.5).pairs[0].matched[0]
+    assert carried.lincoln_petersen == pytest.approx(0.5 ** (60 / 365.25) * 1000 * 1000 / 400)
+
+
+def test_the_order_of_the_archives_does_not_matter():
+    one, other = crawl("a", "2020-01-01", 1000), crawl("b", "2020-03-01", 700)
+    there = compare(counts(one, other, 400), persistence=0.6).pairs[0].matched[0]
+    back = compare(counts(other, one, 400), persistence=0.6).pairs[0].matched[0]
+    assert there.population == back.population
+    assert (there.coverage_a, there.coverage_b) == (back.coverage_b, back.coverage_a)
+    assert there.gap_days == -back.gap_days == 60
+
+
+def test_the_error_of_the_persistence_widens_what_is_carried():
+    counted = counts(crawl("a", "2020-01-01"), crawl("b", "2020-03-01"), 400)
+    exact = compare(counted, persistence=0.6).pairs[0]
+    known = Estimate(value=0.6, low=0.3, high=1.2, basis="interval")
+    series = OwnSeries(coverage=Estimate.unknown("none"), persistence=known)
+    found = compare_archives(
+        counted, names=["ours", "theirs"], series=[series, NOTHING], max_gap_days=90
+    )
+    assert found.pairs[0].coverage_a.value == pytest.approx(exact.coverage_a.value)
+    assert found.pairs[0].coverage_a.low < exact.coverage_a.low
+    assert found.persistence.low == pytest.approx(0.3)
+
+
+def test_a_persistence_without_a_range_gives_numbers_without_ranges():
+    counted = counts(crawl("a", "2020-01-01"), crawl("b", "2020-03-01"), 400)
+    series = OwnSeries(coverage=Estimate.unknown("none"), persistence=Estimate(value=0.6))
+    found = compare_archives(
+        counted, names=["ours", "theirs"], series=[series, NOTHING], max_gap_days=90
+    )
+    assert found.pairs[0].coverage_a.value is not None
+    assert found.pairs[0].coverage_a.basis == "none"
+    assert "without a range" in found.pairs[0].coverage_a.reason
+
+
+def test_nothing_shared_gives_a_bound_in_words_and_a_warning():
+    found = compare(counts(crawl("a", "2020-01-01"), crawl("b", "2020-01-01"), 0))
+    pair = found.pairs[0]
+    assert pair.coverage_a.value is None
+    assert "at least" in pair.matched[0].population.reason
+    assert "share no URL at all" in found.warnings[0]
+
+
+def test_one_set_in_two_archives_is_no_evidence():
+    found = compare(counts(crawl("a", "2020-01-01"), crawl("b", "2020-01-01"), 1000))
+    assert "same set" in found.pairs[0].coverage_a.reason
+
+
+def test_a_sample_counts_for_the_whole_and_its_sizes_have_an_error():
+    counted = counts(
+        crawl("a", "2020-01-01", 8000, 1000),
+        crawl("b", "2020-01-01", 8000, 1000),
+        400,
+        sample_rate=1 / 8,
+    )
+    found = compare(counted)
+    matched = found.pairs[0].matched[0]
+    assert matched.population.value == pytest.approx(8 * (1001 * 1001 / 401 - 1))
+    assert matched.relative_size.low < 1 < matched.relative_size.high
+    assert found.joint.n_distinct.value == pytest.approx(8 * 1300)
+    assert found.joint.n_distinct.low < 8 * 1300
+
+
+def test_damaged_crawls_are_named():
+    counted = counts(crawl("broken", "2020-01-01", damaged=True), crawl("b", "2020-01-01"), 400)
+    assert "broken" in compare(counted).warnings[0]
+
+
+def test_crawls_are_matched_with_the_nearest_that_is_free():
+    ours = [crawl("a", "2020-01-01"), crawl("b", "2020-02-01"), crawl("c", "2021-01-01")]
+    theirs = [crawl("x", "2020-01-25"), crawl("y", "2020-03-20")]
+    found = match_crawls(ours, theirs, max_gap_days=90)
+    assert found.pairs == ((0, 1), (1, 0))
+    assert (found.unmatched_a, found.unmatched_b) == ((2,), ())
+    close = match_crawls(ours, theirs, max_gap_days=10)
+    assert (close.pairs, close.unmatched_a, close.unmatched_b) == (((1, 0),), (0, 2), (1,))
+
+
+def test_no_more_urls_live_on_than_there_were():
+    assert carrying_with(1.0).kept(365) == 1
+    beyond = carrying_from_series([Estimate(value=1.1, low=1.0, high=1.2, basis="interval")])
+    assert beyond.kept(365) == 1
+    half = carrying_with(0.25)
+    assert half.kept(-183) == pytest.approx(0.5, rel=0.01)
+
+
+def test_persistences_of_several_series_are_averaged_and_their_errors_too():
+    found = carrying_from_series(
+        [
+            Estimate(value=0.5, low=0.4, high=0.625, basis="interval"),
+            Estimate(value=0.8, low=0.64, high=1.0, basis="interval"),
+            Estimate.unknown("two crawls"),
+        ]
+    )
+    assert found.persistence.value == pytest.approx(0.4**0.5)
+    assert found.persistence.high / found.persistence.low == pytest.approx(1.25 ** (2 / 2**0.5))
+
+
+def test_hosts_are_listed_by_what_one_archive_alone_holds():
+    hosts = HostCounts(
+        hosts=("few.example", "many.example", "shared.example", "gone.example"),
+        n_only=np.array([[1, 2], [9, 0], [0, 0], [0, 0]]),
+        n_several=np.array([5, 1, 7, 0]),
+        n_undisclosed=np.array([0, 4]),
+        sample_rate=0.5,
+    )
+    counted = counts(crawl("a", "2020-01-01"), crawl("b", "2020-01-01"), 400)
+    found = compare(counted, hosts=hosts, n_hosts=2).hosts
+    assert [row.host for row in found.rows] == ["many.example", "few.example"]
+    assert (found.n_hosts, found.n_undisclosed, found.rows[0].n_urls) == (3, (0, 4), 10)
+
+
+def test_three_archives_give_three_pairs():
+    day = "2020-01-01"
+    counted = ArchiveCounts(
+        crawls=tuple((crawl(label, day, 100),) for label in "abc"),
+        n_shared=np.array([[100, 40, 30], [40, 100, 20], [30, 20, 100]]),
+        masks=np.array([1, 2, 3, 4, 5, 6, 7], dtype=np.uint64),
+        counts=np.array([50, 60, 20, 70, 10, 0, 20]),
+        sample_rate=1.0,
+        level="url",
+        key_rule="surt/1",
+    )
+    found = compare_archives(counted, names=["a", "b", "c"], series=[NOTHING] * 3, max_gap_days=90)
+    assert [(pair.a, pair.b) for pair in found.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [pair.n_shared.value for pair in found.pairs] == [40, 30, 20]
+    assert found.joint.n_in_all.value == 20
+    assert found.joint.n_in_one.value == 180
