@@ -79,7 +79,9 @@ def share_axis(title: str, shares: Iterable[float], field: str, *, zero: bool = 
     )
 
 
-def count_axis(title: str, noun: str, counts: Iterable[float], field: str) -> "alt.Y":
+def count_axis(
+    title: str, noun: str, counts: Iterable[float], field: str, *, below: float = 0
+) -> "alt.Y":
     """Return an axis of counts from 0 on, in thousands, millions or billions.
 
     Parameters
@@ -92,16 +94,18 @@ def count_axis(title: str, noun: str, counts: Iterable[float], field: str) -> "a
         All that must be seen.
     field
         The column.
+    below
+        The largest count that is drawn downwards, as a negative number.
     """
     import altair as alt
 
     most = max(counts)
-    unit, name = _find_unit(most)
+    unit, name = _find_unit(max(most, below))
     return alt.Y(
         f"{field}:Q",
         title=f"{title} ({name}{noun})",
-        scale=alt.Scale(domain=[0, most * _NARROW], nice=False),
-        axis=alt.Axis(labelExpr=f"format(datum.value / {unit:.0f}, '~g')", tickCount=6),
+        scale=alt.Scale(domain=[-below * _NARROW, most * _NARROW], nice=False),
+        axis=alt.Axis(labelExpr=f"format(abs(datum.value) / {unit:.0f}, '~g')", tickCount=6),
     )
 
 

@@ -1,0 +1,46 @@
+"""The command ``history``: what became of URLs from crawl to crawl."""
+
+import click
+
+from crawlgauge.cli import options
+from crawlgauge.cli.estimate_inputs import EstimateInputs, table_from, table_inputs
+
+__all__ = ["history"]
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  crawlgauge history
+  crawlgauge history overlaps.json
+  crawlgauge history --histories histories.csv --crawls crawls.csv
+  crawlgauge history --since 2016-01-01 --exclude 2018-06
+  crawlgauge history --figure history.svg
+  crawlgauge history --json > history.json"""
+)
+@table_inputs
+@click.option(
+    "--figure",
+    metavar="FILE",
+    help="Draw it too, as .svg, .png or .pdf; or write the figure's data as .csv.",
+)
+@options.as_json
+def history(inputs: EstimateInputs, figure: str | None, as_json: bool) -> None:
+    """Count what each crawl kept, dropped, recovered, found anew and missed.
+
+    By counting alone, without any model. From the store, or from TABLE: an overlap table as CSV,
+    JSON or Parquet, or - for standard input. Capture histories (in the store and in JSON) tell all
+    of it, overlaps of pairs only what was kept and dropped.
+    """
+    from crawlgauge.questions import turnover
+
+    result = turnover.history(table_from(inputs))
+    if figure is not None:
+        result.figure().save(figure)
+    if as_json:
+        click.echo(result.to_json())
+    else:
+        from crawlgauge.cli.output import show_blocks
+        from crawlgauge.report.history_blocks import to_blocks
+
+        show_blocks(to_blocks(result.turnover))

@@ -1,0 +1,1 @@
+"""What moves the estimates: the same made again without a crawl, a regime, short lags or URLs."""

@@ -1,0 +1,207 @@
+"""What moves the number: the estimate made again without a crawl, from parts, by other choices."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from crawlgauge.api import Fit, Progress, open_store
+from crawlgauge.errors import FitError, OverlapError
+from crawlgauge.locations import StrPath, find_store
+from crawlgauge.model.sensitivity.measuring import estimate_like, measure, rank_movements
+from crawlgauge.model.sensitivity.results import Movement, Movements
+from crawlgauge.model.sensitivity.variations import (
+    N_PARTS,
+    Variation,
+    as_parts,
+    divide_histories,
+    fit_to,
+    without_crawls,
+    without_regimes,
+    without_short_lags,
+)
+from crawlgauge.model.sensitivity.weights import weigh_crawls
+from crawlgauge.overlaps.table import OverlapTable
+from crawlgauge.questions.rereading import (
+    Choice,
+    Rereading,
+    list_choices,
+    make_room,
+    options_of,
+)
+from crawlgauge.report import sensitivity_blocks, sensitivity_json
+from crawlgauge.report.blocks import render_blocks
+from crawlgauge.report.section import Section
+from crawlgauge.store.crawl_set import CrawlSet
+
+__all__ = ["Sensitivity", "sensitivity"]
+
+_NO_PARTS = "overlaps of pairs cannot be divided; capture histories could be"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """How far the estimates move with each change, ready to be read, printed or saved.
+
+    Parameters
+    ----------
+    movements
+        The numbers.
+    """
+
+    movements: Movements
+
+    def summary(self) -> str:
+        """Return the changes as text for a terminal, those that move the coverage most first."""
+        return render_blocks(sensitivity_blocks.to_blocks(self.movements))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the changes as plain data, in the form of the JSON schema."""
+        return sensitivity_json.to_dict(self.movements)
+
+    def to_json(self) -> str:
+        """Return the changes as JSON."""
+        return sensitivity_json.to_json(self.movements)
+
+    def section(self) -> Section:
+        """Return what the report shows of the changes."""
+        return Section(
+            name="sensitivity",
+            title="What moves the number",
+            blocks=tuple(sensitivity_blocks.to_blocks(self.movements)),
+        )
+
+
+def sensitivity(
+    fit: Fit,
+    *,
+    store: StrPath | None = None,
+    crawl_list: StrPath | None = None,
+    sample: str = "auto",
+    scope: StrPath | None = None,
+    progress: Progress | None = None,
+) -> Sensitivity:
+    """See what moves the estimates: leave out crawls, regimes, short lags and most URLs in turn.
+
+    Every change takes as long as an estimate; reading files again takes as long as adding them.
+
+    Parameters
+    ----------
+    fit
+        What `estimate` returned.
+    store
+        The store that it was counted from, if any: parts of the URLs are then counted in it, by
+        ranges of their keys. Without it, capture histories are divided at random.
+    crawl_list
+        The CSV list of the crawls' files (``label,date,path``), as for `add_crawls`. If given,
+        they are read again with other rules for which URLs are the same, other statuses and other
+        media types, into a folder that is removed afterwards.
+    sample
+        Which part of the URLs is read again; as for `add_crawls`.
+    scope
+        The file of URLs that count, if the crawls were added with one.
+    progress
+        Called with how many of how many changes have been tried.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If the store or a file cannot be read, or the list lacks a crawl.
+    """
+    table, estimates = fit.table, fit.estimates
+    place = None if store is None else find_store(store)
+    sets = () if place is None else _sets_of(place, table)
+    with ExitStack() as stack:
+        again = as_added = None
+        if crawl_list is not None:
+            again = Rereading(
+                crawl_list=Path(crawl_list),
+                table=table,
+                options=options_of(table, sets, sample=sample, scope=scope),
+                folder=stack.enter_context(make_room(place)),
+            )
+            # First of all: what cannot be read is better known before an hour of estimates.
+            as_added = again.read()
+        parts, no_parts = _divide(table, sets)
+        left_out = [*without_crawls(table), *without_regimes(table)]
+        left_out += [*without_short_lags(table), *as_parts(parts)]
+        choices = () if again is None else list_choices(again.options)
+        movements: list[Movement] = []
+        reread = _read_again(fit, again, as_added, choices)
+        for movement in chain(_leave_out(fit, left_out), reread):
+            movements.append(movement)
+            if progress is not None:
+                progress(len(movements), len(left_out) + len(choices))
+    return Sensitivity(
+        movements=rank_movements(
+            estimates,
+            movements,
+            part_rate=parts[0].sample_rate if parts else None,
+            reading_rate=None if as_added is None else as_added.sample_rate,
+            not_tried=_list_not_tried(movements, no_parts, is_read_again=again is not None),
+        )
+    )
+
+
+def _leave_out(fit: Fit, variations: Sequence[Variation]) -> Iterator[Movement]:
+    table, estimates = fit.table, fit.estimates
+    weights = dict(zip((crawl.label for crawl in table.crawls), weigh_crawls(table), strict=True))
+    by_pairs = estimates
+    if table.histories is not None and any(item.kind == "short-lags" for item in variations):
+        # Short lags are left out of pairs alone, so that pairs alone are what to compare with.
+        by_pairs = estimate_like(replace(table, histories=None), estimates)
+    for variation in variations:
+        weight = weights[variation.subject] if variation.kind == "crawl" else None
+        before = by_pairs if variation.kind == "short-lags" else estimates
+        yield measure(variation, before, weight)
+
+
+def _read_again(
+    fit: Fit, again: Rereading | None, as_added: OverlapTable | None, choices: Sequence[Choice]
+) -> Iterator[Movement]:
+    """Yield what files give when read with other choices, beside what they give as added."""
+    if again is None or as_added is None:
+        return
+    before = estimate_like(as_added, fit.estimates)
+    for choice in choices:
+        yield measure(again.vary(choice), before)
+
+
+def _sets_of(place: Path, table: OverlapTable) -> tuple[CrawlSet, ...]:
+    store = open_store(place)
+    return tuple(store.crawl_set(crawl.label, table.level) for crawl in table.crawls)
+
+
+def _divide(
+    table: OverlapTable, sets: tuple[CrawlSet, ...]
+) -> tuple[tuple[OverlapTable, ...], str | None]:
+    """Return parts of the URLs, by their keys or at random, or why there are none."""
+    try:
+        if sets:
+            from crawlgauge.overlaps.hash_parts import count_parts
+
+            counted = count_parts(sets, table, N_PARTS)
+            return tuple(fit_to(table, part) for part in counted), None
+        parts = divide_histories(table)
+    except (FitError, OverlapError) as error:
+        return (), str(error)
+    return parts, None if parts else _NO_PARTS
+
+
+def _list_not_tried(
+    movements: Sequence[Movement], no_parts: str | None, *, is_read_again: bool
+) -> tuple[str, ...]:
+    kinds = {movement.kind for movement in movements}
+    reasons = {
+        "crawl": "crawls: an estimate takes two, and there are no more",
+        "regime": "regimes: the check change-point finds one only",
+        "short-lags": "short lags: there are too few longer ones",
+        "part": None if no_parts is None else f"parts: {no_parts}",
+        "identity": None
+        if is_read_again
+        else "which URLs are the same, statuses and media types: this takes the files of the "
+        "crawls (--from crawls.csv)",
+    }
+    return tuple(text for kind, text in reasons.items() if kind not in kinds and text is not None)
