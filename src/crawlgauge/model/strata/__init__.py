@@ -1,0 +1,1 @@
+"""Strata: coverage, persistence and population of each host, domain, media type or status."""

@@ -1,0 +1,189 @@
+"""Coverage, population and persistence of each host, domain, media type or status."""
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crawlgauge import api
+from crawlgauge.crawl import parse_date
+from crawlgauge.errors import FitError, OverlapError
+from crawlgauge.locations import StrPath
+from crawlgauge.model.phrases import names
+from crawlgauge.model.strata.strata import Strata
+from crawlgauge.provenance import Input, Provenance
+from crawlgauge.report import strata_blocks, strata_json
+from crawlgauge.report.blocks import render_blocks
+from crawlgauge.report.section import Section
+from crawlgauge.store.catalogue import Store
+from crawlgauge.store.crawl_set import CrawlSet
+
+if TYPE_CHECKING:
+    from crawlgauge.report.charts.chart import Chart
+    from crawlgauge.store.attributes import Attributes
+
+__all__ = ["StratumEstimates", "estimate_strata"]
+
+DEFAULT_MIN_SHARED = 30
+"""As in `crawlgauge.overlaps.stratum_counting`, which loads compiled code."""
+
+_USES_SUFFIXES = ("host", "domain")
+
+Progress = Callable[[int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StratumEstimates:
+    """Strata with their numbers, ready to be read, printed or saved.
+
+    Parameters
+    ----------
+    strata
+        The numbers.
+    """
+
+    strata: Strata
+
+    def summary(self, top: int | None = strata_blocks.DEFAULT_TOP) -> str:
+        """Return the strata as text for a terminal.
+
+        Parameters
+        ----------
+        top
+            How many strata the table has at most; None for all.
+        """
+        return render_blocks(strata_blocks.to_blocks(self.strata, top=top))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all strata as plain data, in the form of the JSON schema."""
+        return strata_json.to_dict(self.strata)
+
+    def to_json(self) -> str:
+        """Return all strata as JSON."""
+        return strata_json.to_json(self.strata)
+
+    def section(self) -> Section:
+        """Return what the report shows of the strata."""
+        from crawlgauge.report.charts.strata import draw_strata
+
+        strata = self.strata
+        return Section(
+            name=f"strata-{strata.by}",
+            title=f"Coverage by {strata.noun[0]}",
+            blocks=tuple(strata_blocks.to_blocks(strata)),
+            charts=(draw_strata(strata),),
+        )
+
+    def to_csv(self) -> str:
+        """Return all strata as CSV, a row each."""
+        return strata_json.to_csv(self.strata)
+
+    def figure(self) -> "Chart":
+        """Draw the coverages with their ranges.
+
+        Raises
+        ------
+        FitError
+            If no coverage is known.
+        """
+        from crawlgauge.report.charts.chart import NoChart
+        from crawlgauge.report.charts.strata import draw_strata
+
+        figure = draw_strata(self.strata)
+        if isinstance(figure, NoChart):
+            raise FitError(f"there is no figure {figure.name}: {figure.reason}")
+        return figure
+
+
+def estimate_strata(
+    store: StrPath | None = None,
+    *,
+    by: str = "host",
+    min_shared: int = DEFAULT_MIN_SHARED,
+    since: dt.date | str | None = None,
+    until: dt.date | str | None = None,
+    exclude: Iterable[str] = (),
+    progress: Progress | None = None,
+) -> StratumEstimates:
+    """Estimate coverage, population and persistence by host, domain, media type or status.
+
+    Parameters
+    ----------
+    store
+        As for `open_store`.
+    by
+        ``host``, ``domain`` (as registered), ``tld`` (the last label of the host), ``mime`` or
+        ``status``.
+    min_shared
+        Strata that share fewer URLs in the median pair of crawls are pooled with their like.
+    since, until
+        First and last date of the crawls to take.
+    exclude
+        Labels of crawls to leave out.
+    progress
+        Called with how many of how many crawls are read.
+
+    Raises
+    ------
+    StoreError
+        If there is no store, or a crawl cannot be read.
+    OverlapError
+        If there are no crawls, or no strata of that kind.
+    FitError
+        If no crawl is left, or one that is left out is not there.
+    """
+    from crawlgauge.model.strata.estimating_strata import estimate_strata as estimate
+    from crawlgauge.overlaps.stratum_counting import count_strata
+    from crawlgauge.overlaps.stratum_names import suffix_list_date
+
+    opened = api.open_store(store)
+    sets = _choose(opened.crawl_sets(), since, until, tuple(exclude))
+    if min_shared < 1:
+        raise OverlapError(f"strata must share at least 1 URL, not {min_shared}")
+    suffix_list = suffix_list_date() if by in _USES_SUFFIXES else None
+    counts = count_strata(
+        [item.crawl for item in sets],
+        _read(opened, sets, progress),
+        by,
+        min_shared=min_shared,
+        provenance=Provenance(
+            settings={"by": by, "min_shared": min_shared, "public_suffix_list": suffix_list},
+            inputs=tuple(Input(name=item.crawl.label, checksum=item.checksum) for item in sets),
+        ),
+    )
+    return StratumEstimates(strata=estimate(counts, suffix_list=suffix_list))
+
+
+def _read(store: Store, sets: list[CrawlSet], progress: Progress | None) -> Iterator["Attributes"]:
+    for number, item in enumerate(sets):
+        yield store.attributes(item)
+        if progress is not None:
+            progress(number + 1, len(sets))
+
+
+def _choose(
+    sets: list[CrawlSet],
+    since: dt.date | str | None,
+    until: dt.date | str | None,
+    exclude: tuple[str, ...],
+) -> list[CrawlSet]:
+    first = parse_date(since) if isinstance(since, str) else since
+    last = parse_date(until) if isinstance(until, str) else until
+    labels = [item.crawl.label for item in sets]
+    unknown = [label for label in exclude if label not in labels]
+    if unknown:
+        known = names(labels) if labels else "none"
+        raise FitError(f"there is no crawl {names(unknown)} to exclude; the crawls are {known}")
+    chosen = [
+        item
+        for item in sets
+        if (first is None or item.crawl.date >= first)
+        and (last is None or item.crawl.date <= last)
+        and item.crawl.label not in exclude
+    ]
+    if sets and not chosen:
+        raise FitError(
+            f"no crawl is left; the crawls run from {sets[0].crawl.label} ({sets[0].crawl.date}) "
+            f"to {sets[-1].crawl.label} ({sets[-1].crawl.date})"
+        )
+    return chosen

@@ -1,0 +1,141 @@
+"""`Strata` in words: the answer, the table of what is missing most, and the whole."""
+
+from crawlgauge.model.phrases import count, names, percent, things
+from crawlgauge.model.strata.strata import Strata, StratumEstimate
+from crawlgauge.report.blocks import Block, Grid, Item, Paragraph, Role
+from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
+from crawlgauge.report.text_table import Column
+
+__all__ = ["DEFAULT_TOP", "to_blocks"]
+
+DEFAULT_TOP = 20
+"""As many rows as fit a screen with what is said around them."""
+
+_MAX_NAME = 40
+_ELLIPSIS = "…"
+
+
+def to_blocks(strata: Strata, *, top: int | None = DEFAULT_TOP) -> list[Block]:
+    """Return what `crawlgauge strata` shows.
+
+    Parameters
+    ----------
+    strata
+        The numbers.
+    top
+        How many strata the table has at most; None for all.
+    """
+    shown = strata.strata if top is None else strata.strata[:top]
+    blocks: list[Block] = [
+        [Paragraph(text=strata.statement, role="answer"), *_say_check(strata)],
+        [_table(strata, shown)],
+        _footnotes(strata, shown),
+    ]
+    if strata.plain.coverage.value is not None:
+        blocks.append(_say_whole(strata))
+    if strata.warnings:
+        bullets = [Paragraph(text=text, first="• ", rest="  ") for text in strata.warnings]
+        blocks.append([Paragraph(text="What to be careful about:", role="heading"), *bullets])
+    return blocks
+
+
+def _say_check(strata: Strata) -> list[Paragraph]:
+    check = strata.even_capture
+    role: Role = "warn" if check.status == "warn" else "text"
+    return [Paragraph(text=check.message, role=role)]
+
+
+def _table(strata: Strata, shown: tuple[StratumEstimate, ...]) -> Grid:
+    columns = (
+        Column(header=strata.noun[0]),
+        Column(header="held", align="right"),
+        Column(header="coverage", align="right"),
+        Column(header="population", align="right"),
+        Column(header="missing", align="right"),
+        Column(header="persistence", align="right"),
+    )
+    rows = tuple(
+        (
+            _write_name(stratum),
+            count(stratum.n_urls),
+            with_range(stratum.coverage, percent),
+            with_range(stratum.population, count),
+            UNKNOWN if stratum.missing.value is None else count(stratum.missing.value),
+            with_range(stratum.persistence, percent),
+        )
+        for stratum in shown
+    )
+    return Grid(columns=columns, rows=rows)
+
+
+def _write_name(stratum: StratumEstimate) -> str:
+    """Write a name that breaks no line; hosts are what others chose to call them."""
+    name = "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in stratum.name
+    )
+    if stratum.n_pooled:
+        return f"{name} [{stratum.n_pooled:,}]"
+    if len(name) > _MAX_NAME:
+        # The end of a host says more than its beginning.
+        name = _ELLIPSIS + name[1 - _MAX_NAME :]
+    return name
+
+
+def _footnotes(strata: Strata, shown: tuple[StratumEstimate, ...]) -> Block:
+    noun, many = things("url"), strata.noun[1]
+    notes: list[str] = []
+    n_left = len(strata.strata) - len(shown)
+    if n_left:
+        notes.append(f"{n_left:,} more, of which less is missing: crawlgauge strata --top all.")
+    notes += [f"{names(labels)}: {reason}." for reason, labels in _lacking(shown).items()]
+    notes.append(
+        f"Of crawl {strata.newest}: held, the {noun} that it has; population, those that it could "
+        "have reached; coverage, the share that it holds of them; missing, the others. "
+        "Persistence: the share that lives on for a year."
+    )
+    if strata.n_pooled:
+        notes.append(
+            f"In square brackets: how many small {many} a row stands for. {strata.n_pooled:,} of "
+            f"{strata.n_distinct:,} {many} share fewer than {strata.min_shared} {noun} in the "
+            "median pair of crawls, and are pooled."
+        )
+    numbers = [
+        (name, getattr(stratum, name))
+        for stratum in shown
+        for name in ("coverage", "population", "persistence")
+    ]
+    notes += explain_ranges(numbers)
+    if strata.sample_rate < 1:
+        notes.append(
+            f"Counted in a sample of 1 in {1 / strata.sample_rate:,.3g} {noun}, which each crawl "
+            "keeps with their attributes; numbers of URLs are scaled up."
+        )
+    if strata.suffix_list is not None:
+        notes.append(f"Registered domains by the public suffix list of {strata.suffix_list}.")
+    return [Paragraph(text=note, role="note") for note in notes]
+
+
+def _lacking(shown: tuple[StratumEstimate, ...]) -> dict[str, list[str]]:
+    lacking: dict[str, list[str]] = {}
+    for stratum in shown:
+        if stratum.coverage.value is None and stratum.coverage.reason:
+            lacking.setdefault(stratum.coverage.reason, []).append(_write_name(stratum))
+    return lacking
+
+
+def _say_whole(strata: Strata) -> Block:
+    many = strata.noun[1]
+    columns = (
+        Column(header=f"all of {strata.newest}"),
+        Column(header="coverage", align="right"),
+        Column(header="population", align="right"),
+    )
+    wholes = ((f"sum of the {many}", strata.post_stratified), ("all URLs at once", strata.plain))
+    rows = tuple(
+        (name, with_range(whole.coverage, percent), with_range(whole.population, count))
+        for name, whole in wholes
+    )
+    items: list[Item] = [Grid(columns=columns, rows=rows)]
+    if strata.comparison:
+        items.append(Paragraph(text=strata.comparison))
+    return items

@@ -1,0 +1,77 @@
+"""The two-way model of strata: exact on exact counts, and right on the average on small ones."""
+
+import numpy as np
+import pytest
+
+from crawlgauge.model.pairs import PairData
+from crawlgauge.model.strata.stratum_fits import fit_strata, pair_weights
+from crawlgauge.model.two_way import fit_two_way
+
+YEARS = np.array([0.0, 0.5, 1.1, 1.4, 2.0, 2.6])
+
+
+def test_counts_without_chance_give_coverage_and_persistence_back(expected_shared):
+    log_coverage = np.log([0.5, 0.4, 0.6, 0.3, 0.5, 0.2])
+    shared = expected_shared([9e8, 8e8, 7e8, 9e8, 6e8, 9e8], log_coverage, np.log(0.7), YEARS)
+    fits = fit_strata(shared[None], YEARS)
+    assert np.isnan(fits.columns.level[0, 0])
+    assert fits.columns.level[0, 1:] == pytest.approx(log_coverage[1:], abs=1e-6)
+    assert fits.columns.slope[0] == pytest.approx(np.log(0.7), abs=1e-6)
+
+
+def test_large_counts_agree_with_the_two_way_model_of_the_whole(expected_shared):
+    rng = np.random.default_rng(5)
+    shared = expected_shared(np.full(6, 10**7), np.log(np.full(6, 0.4)), np.log(0.7), YEARS)
+    noise = np.triu(np.exp(0.05 * rng.standard_normal(shared.shape)), k=1)
+    shared = np.rint(shared * (noise + noise.T + np.eye(6))).astype(int)
+    start, end = np.triu_indices(6, k=1)
+    pairs = PairData(
+        days=np.rint(YEARS * 365.25).astype(int),
+        n_counted=shared.diagonal(),
+        n_urls=shared.diagonal(),
+        start=start,
+        end=end,
+        n_shared=shared[start, end].astype(float),
+        relative_error=np.zeros(start.size),
+        weight=np.ones(start.size),
+        zeros=np.empty((0, 2), dtype=int),
+        n_missing=0,
+        sample_rate=1.0,
+    )
+    whole = fit_two_way(pairs)
+    fits = fit_strata(shared[None], pairs.years)
+    # Counts are fitted here and logarithms there, which differ by the square of the noise.
+    assert fits.columns.level[0, 1:] == pytest.approx(whole.log_coverage[1:], abs=0.01)
+    assert fits.columns.slope[0] == pytest.approx(whole.log_persistence, abs=0.01)
+
+
+def test_pairs_that_share_nothing_do_not_spoil_the_others(simulate):
+    """Hardly any URL lives for two years, and yet neighbouring crawls share some forty."""
+    rng = np.random.default_rng(8)
+    archive = simulate(rng, [1200] * 200, [0.4] * 200, [0.05] * 200, 7)
+    shared = archive.counts.n_shared
+    assert np.mean(shared[:, *np.triu_indices(7, k=1)] == 0) > 0.2
+    fits = fit_strata(shared, np.arange(7) * 183 / 365.25)
+    assert fits.columns.slope.mean() == pytest.approx(np.log(0.05), abs=0.05)
+    assert np.nanmean(fits.columns.level) == pytest.approx(np.log(0.4), abs=0.03)
+
+
+def test_a_crawl_that_holds_nothing_of_a_stratum_has_no_coverage_and_disturbs_no_other(
+    expected_shared,
+):
+    shared = expected_shared(np.full(6, 10**8), np.log(np.full(6, 0.4)), np.log(0.7), YEARS)
+    shared[3], shared[:, 3] = 0, 0
+    fits = fit_strata(shared[None], YEARS)
+    assert np.flatnonzero(np.isnan(fits.columns.level[0])).tolist() == [0, 3]
+    assert np.nanmax(fits.columns.level) == pytest.approx(np.log(0.4), abs=1e-6)
+
+
+def test_two_crawls_have_no_persistence():
+    fits = fit_strata(np.array([[[100, 40], [40, 100]]]), np.array([0.0, 1.0]))
+    assert np.isnan(fits.columns.slope[0])
+    assert np.isnan(fits.columns.level).all()
+
+
+def test_crawls_of_one_date_tell_about_each_other():
+    weights = pair_weights(np.array([0.0, 0.0, 1.0]))
+    assert weights.tolist() == [[0, 0.5, 1], [0.5, 0, 1], [0, 0, 0]]
