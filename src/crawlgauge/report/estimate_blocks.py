@@ -14,6 +14,7 @@ from crawlgauge.model.phrases import count, growth_per_year, names, per_year, pe
 from crawlgauge.report.blocks import Block, Grid, Item, Paragraph, Role, Trend
 from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
 from crawlgauge.report.text_table import Column, render_table
+from crawlgauge.report.union_blocks import say_union
 
 __all__ = ["to_blocks"]
 
@@ -35,13 +36,15 @@ def to_blocks(estimates: Estimates) -> list[Block]:
     Parameters
     ----------
     estimates
-        First comes the answer in one sentence, then a table of the crawls, the turnover, the
-        published method's fit, the checks, and what to be careful about.
+        First comes the answer in one sentence, then a table of the crawls, the turnover, what all
+        crawls together hold, the published method's fit, the checks, and what to be careful
+        about.
     """
     blocks: list[Block] = [
         [Paragraph(text=estimates.headline.statement, role="answer")],
         *_say_crawls(estimates),
         _say_turnover(estimates),
+        *([] if estimates.union is None else [say_union(estimates.union, things(estimates.level))]),
         _say_paper(estimates.paper, things(estimates.level)),
     ]
     if estimates.agreement.grade != "none":

@@ -203,3 +203,45 @@ def test_crawls_of_one_date_do_not_say_how_often(one_date):
 def test_wishes_out_of_bounds_are_refused(make_estimates, wish, message):
     with pytest.raises(FitError, match=message):
         plan_crawls(make_estimates(), **wish)
+
+
+def test_the_size_of_the_next_crawl_may_be_given_apart_from_the_budget(make_estimates):
+    plan = plan_crawls(make_estimates(), size=60_000, budget=92_000, crawls_per_year=2)
+    assert (plan.next_crawl.n_urls, plan.budget) == (60_000, 92_000)
+    assert plan.next_crawl.coverage.value == pytest.approx(0.6)
+    before = 0.8 * YEARLY**0.5
+    assert plan.next_crawl.union_after.value == pytest.approx(before + 0.6 * (1 - before))
+    assert all(s.n_urls * s.crawls_per_year == pytest.approx(92_000) for s in plan.schedules)
+
+
+def test_the_newest_crawl_alone_is_at_the_floor_before_all_together_are(make_estimates, drawn):
+    standstill = plan_crawls(make_estimates(), floor=0.3).standstill
+    newest = drawn.crawls[-1].n_urls / 100_000
+    assert newest * YEARLY**standstill.newest_after_years.value == pytest.approx(0.3)
+    assert standstill.newest_after_years.value < standstill.after_years.value
+    assert "The newest crawl alone does so after about" in standstill.statement
+    assert (
+        "holds less than that today"
+        in plan_crawls(make_estimates(), floor=0.6).standstill.statement
+    )
+
+
+def test_a_best_frequency_that_needs_larger_crawls_than_any_is_said_to(make_estimates):
+    plan = plan_crawls(make_estimates())
+    assert "It takes crawls of " in plan.comparison
+    assert "and the largest so far has 46,000" in plan.comparison
+    small = plan_crawls(make_estimates(), budget=40_000)
+    assert "the largest so far" not in small.comparison
+
+
+def test_schedules_of_more_than_twice_the_largest_crawl_are_warned_of(make_estimates):
+    plan = plan_crawls(make_estimates(), budget=300_000)
+    (warning,) = [text for text in plan.warnings if text.startswith("With 300,000 URLs a year in")]
+    assert "in one or 2 crawls, each would be more than twice as large" in warning
+
+
+def test_where_few_crawls_would_hold_all_more_of_them_are_better(make_estimates):
+    plan = plan_crawls(make_estimates(), budget=400_000)
+    best = max(plan.schedules, key=lambda schedule: schedule.union_mean.value)
+    assert best.crawls_per_year > 1
+    assert "fewer and larger ones would find no more than there is" in plan.comparison

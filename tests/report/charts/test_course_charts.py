@@ -154,3 +154,14 @@ def test_a_crawl_that_would_hold_all_is_not_given_as_a_percentage(nine):
     newest = replace(nine.newest, population=population)
     chart = draw_plan_by_size(replace(nine, newest=newest, population=population))
     assert "one of twice the size would hold all." in chart.caption
+
+
+def test_a_best_frequency_of_crawls_larger_than_any_is_warned_of(nine):
+    curves = planning_curves(nine)
+    best = max(curves.union_by_frequency, key=lambda point: point.value)
+    largest = max(crawl.n_urls for crawl in nine.crawls)
+    assert curves.largest == largest
+    assert curves.budget / best.x > 1.5 * largest
+    caption = draw_plan_by_frequency(nine).caption
+    assert "means crawls larger than the largest so far" in caption
+    assert "has not been seen" in caption

@@ -92,9 +92,16 @@ def mean_union(kept: float, ratio: float, coverage: float) -> float:
     return after * (1 - kept) / -math.log(kept) if kept > 0 else 0.0
 
 
-def years_until(point: Point, floor: float) -> float:
-    """Return when the union falls to `floor` without any further crawl; infinite if never."""
-    if point.union <= floor:
+def years_until(point: Point, held: float, floor: float) -> float:
+    """Return when a held share of the living falls to `floor` by turnover; infinite if never.
+
+    Examples
+    --------
+    >>> point = Point(population=1000.0, persistence=0.5, growth=0.0, union=0.8)
+    >>> years_until(point, 0.8, 0.2)
+    2.0
+    """
+    if held <= floor:
         return 0.0
     yearly = point.seniority(1.0)
-    return math.log(point.union / floor) / -math.log(yearly) if yearly < 1 else math.inf
+    return math.log(held / floor) / -math.log(yearly) if yearly < 1 else math.inf

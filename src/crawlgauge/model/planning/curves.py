@@ -45,6 +45,7 @@ def planning_curves(estimates: Estimates) -> PlanningCurves | None:
         ),
         crawls_per_year=often,
         budget=budget,
+        largest=situation.largest,
     )
 
 

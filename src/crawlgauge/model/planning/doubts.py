@@ -12,6 +12,9 @@ __all__ = ["list_doubts"]
 _BEYOND = 2.0
 """How many times the observed range a plan may reach before it is called an extrapolation."""
 
+_ALIKE = 1.05
+"""Half-yearly crawls are not just two a year by the calendar, nor their sum just twice one."""
+
 _UNEVEN = 0.02
 
 
@@ -62,6 +65,19 @@ def _about_size(plan: Plan, situation: Situation, what: str) -> Iterator[str]:
             f"far ({count(situation.largest)}). Whether it would draw from the same {what} is not "
             "known: larger crawls often reach further."
         )
+    beyond = [
+        schedule.crawls_per_year
+        for schedule in plan.schedules
+        if schedule.n_urls > _ALIKE * _BEYOND * situation.largest
+    ]
+    if beyond:
+        often = " or ".join("one" if number == 1 else f"{number:.3g}" for number in beyond)
+        noun = "crawl" if beyond == [1] else "crawls"
+        yield (
+            f"With {count(plan.budget)} {what} a year in {often} {noun}, each would be more than "
+            f"twice as large as the largest so far ({count(situation.largest)}): this is "
+            "extrapolated."
+        )
 
 
 def _about_time(plan: Plan, situation: Situation, what: str) -> Iterator[str]:
@@ -77,8 +93,9 @@ def _about_time(plan: Plan, situation: Situation, what: str) -> Iterator[str]:
             f"({span(situation.shortest)} apart): what disappears within so short a time has not "
             "shown."
         )
-    years = None if plan.standstill is None else plan.standstill.after_years.value
-    if years is not None and years > _BEYOND * situation.years:
+    ends = plan.standstill and (plan.standstill.after_years, plan.standstill.newest_after_years)
+    years = max((end.value for end in ends or () if end.value is not None), default=0.0)
+    if years > _BEYOND * situation.years:
         yield (
             f"The crawls so far span {span(situation.years)}: how many {what} live on for "
             f"{span(years)} is extrapolated."

@@ -55,6 +55,7 @@ class _Frame:
     situation: Situation
     crawls_per_year: float
     budget: float
+    size: float | None
     cost_per_million: float | None
     what: str
 
@@ -80,6 +81,7 @@ def plan_crawls(
     union_target: float | None = None,
     budget: float | None = None,
     crawls_per_year: float | None = None,
+    size: float | None = None,
     floor: float | None = None,
     cost_per_million: float | None = None,
 ) -> Plan:
@@ -97,8 +99,10 @@ def plan_crawls(
         URLs a year; else the newest crawl's size as often as crawls are made.
     crawls_per_year
         How often to crawl; else as often as so far.
+    size
+        URLs of the next crawl; else as the budget has it.
     floor
-        Union coverage for which to say when it is lost if crawling stops.
+        Share of what lives for which to say when it is lost if crawling stops.
     cost_per_million
         What a million captured URLs cost, in any currency.
 
@@ -116,6 +120,7 @@ def plan_crawls(
         _check_share(name, share)
     _check_positive("the budget", budget, "URLs a year")
     _check_positive("the number of crawls a year", crawls_per_year, "crawls")
+    _check_positive("the size of the next crawl", size, "URLs")
     _check_positive("the cost of a million URLs", cost_per_million, "any currency")
     situation = find_situation(estimates)
     often = crawls_per_year or situation.crawls_per_year
@@ -128,12 +133,14 @@ def plan_crawls(
         situation=situation,
         crawls_per_year=often,
         budget=budget or situation.n_urls * often,
+        size=size,
         cost_per_million=cost_per_million,
         what=things(estimates.level),
     )
     schedules = list_schedules(situation, frame.budget, often)
     plan = Plan(
         level=estimates.level,
+        start=situation,
         crawls_per_year=often,
         budget=frame.budget,
         next_crawl=_plan_next(frame),
@@ -141,7 +148,7 @@ def plan_crawls(
         union_target=None if union_target is None else _plan_union(frame, union_target),
         standstill=None if floor is None else _stand_still(frame, floor),
         schedules=schedules,
-        comparison=compare_schedules(schedules, frame.budget, frame.what),
+        comparison=compare_schedules(schedules, frame.budget, situation.largest, frame.what),
         cost_per_year=frame.cost(frame.budget),
         warnings=(),
     )
@@ -149,8 +156,8 @@ def plan_crawls(
 
 
 def _plan_next(frame: _Frame) -> NextCrawl:
-    situation, n_urls, years = frame.situation, frame.budget / frame.crawls_per_year, frame.interval
-    ratio = situation.held_ratio
+    situation, years, ratio = frame.situation, frame.interval, frame.situation.held_ratio
+    n_urls = frame.size or frame.budget / frame.crawls_per_year
     n_new = derive(
         situation, ALL_QUANTITIES, lambda point: union_and_gain(point, ratio, n_urls, years)[2]
     )
@@ -162,6 +169,11 @@ def _plan_next(frame: _Frame) -> NextCrawl:
     return NextCrawl(
         n_urls=n_urls,
         after_years=years,
+        coverage=derive(
+            situation,
+            ("population", "growth"),
+            lambda point: min(1.0, n_urls / point.population_after(years)),
+        ),
         n_new=n_new,
         union_before=derive(
             situation, TURNOVER, lambda point: point.union * point.seniority(years)
@@ -216,20 +228,32 @@ def _plan_union(frame: _Frame, target: float) -> UnionTarget:
 
 
 def _stand_still(frame: _Frame, floor: float) -> Standstill:
-    after_years = derive(
-        frame.situation,
-        TURNOVER,
-        lambda point: years_until(point, floor),
+    situation = frame.situation
+    of_all = _finite(
+        derive(situation, TURNOVER, lambda point: years_until(point, point.union, floor))
     )
-    if after_years.value is not None and not math.isfinite(after_years.value):
-        after_years = Estimate.unknown(_NEVER)
-    elif after_years.high is not None and not math.isfinite(after_years.high):
-        after_years = replace(after_years, high=None, reason=_NEVER)
+    of_newest = _finite(
+        derive(
+            situation,
+            LASTING,
+            lambda point: years_until(point, point.coverage(situation.n_urls), floor),
+        )
+    )
     return Standstill(
         floor=floor,
-        after_years=after_years,
-        statement=state_standstill(floor, after_years, frame.what),
+        after_years=of_all,
+        newest_after_years=of_newest,
+        statement=state_standstill(floor, of_all, of_newest, frame.what),
     )
+
+
+def _finite(years: Estimate) -> Estimate:
+    """Put a reason in the place of a time that never comes."""
+    if years.value is not None and not math.isfinite(years.value):
+        return Estimate.unknown(_NEVER)
+    if years.high is not None and not math.isfinite(years.high):
+        return replace(years, high=None, reason=_NEVER)
+    return years
 
 
 def _population_after(situation: Situation, years: float) -> Estimate:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.planning.situation import Situation
 
 __all__ = [
     "CoverageTarget",
@@ -26,6 +27,8 @@ class NextCrawl:
         Its size.
     after_years
         Time since the newest crawl.
+    coverage
+        Share of what lives then that it holds by itself.
     n_new
         URLs of it that no crawl holds so far.
     union_before, union_after
@@ -40,6 +43,7 @@ class NextCrawl:
 
     n_urls: float
     after_years: float
+    coverage: Estimate
     n_new: Estimate
     union_before: Estimate
     union_after: Estimate
@@ -127,20 +131,23 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standstill:
-    """When union coverage falls below a floor if no crawl is made any more.
+    """When the share of the living that is held falls below a floor if no crawl is made any more.
 
     Parameters
     ----------
     floor
-        The union coverage to stay above.
+        The share to stay above.
     after_years
-        Time since the newest crawl.
+        Time since the newest crawl until all crawls together hold less.
+    newest_after_years
+        The same of the newest crawl alone.
     statement
         The same in words.
     """
 
     floor: float
     after_years: Estimate
+    newest_after_years: Estimate
     statement: str
 
 
@@ -152,12 +159,14 @@ class Plan:
     ----------
     level
         What was compared: ``url``, ``content`` or ``text``.
+    start
+        What is known of the series, from which it is planned.
     crawls_per_year
         How often crawls are made in this plan.
     budget
         URLs a year.
     next_crawl
-        The next crawl at this budget.
+        The next crawl, of the wanted size or at this budget.
     coverage_target, union_target, standstill
         What was asked for; None if it was not.
     schedules
@@ -171,6 +180,7 @@ class Plan:
     """
 
     level: str
+    start: Situation
     crawls_per_year: float
     budget: float
     next_crawl: NextCrawl
@@ -213,9 +223,12 @@ class PlanningCurves:
         empty where turnover is not known.
     crawls_per_year, budget
         What they are at present.
+    largest
+        Size of the largest crawl so far.
     """
 
     coverage_by_size: tuple[CurvePoint, ...]
     union_by_frequency: tuple[CurvePoint, ...]
     crawls_per_year: float
     budget: float
+    largest: int

@@ -106,8 +106,20 @@ def state_next_crawl(
     )
 
 
-def state_standstill(floor: float, after_years: Estimate, what: str) -> str:
-    """Say when the union falls below a floor without any further crawl."""
+def state_standstill(floor: float, after_years: Estimate, of_newest: Estimate, what: str) -> str:
+    """Say when all crawls, and the newest one, fall below a floor without any further crawl."""
+    return f"{_state_all(floor, after_years, what)}{_state_newest(of_newest)}"
+
+
+def _state_newest(after_years: Estimate) -> str:
+    if after_years.value is None:
+        return ""
+    if after_years.value == 0:
+        return " The newest crawl alone holds less than that today."
+    return f" The newest crawl alone does so after {_say_span(after_years)}."
+
+
+def _state_all(floor: float, after_years: Estimate, what: str) -> str:
     if after_years.value is None:
         return (
             f"When all crawls together hold less than {percent(floor)} of the living {what} if "
@@ -121,8 +133,10 @@ def state_standstill(floor: float, after_years: Estimate, what: str) -> str:
     )
 
 
-def compare_schedules(schedules: tuple[Schedule, ...], budget: float, what: str) -> str:
-    """Say how often to crawl at a fixed yearly budget."""
+def compare_schedules(
+    schedules: tuple[Schedule, ...], budget: float, largest: float, what: str
+) -> str:
+    """Say how often to crawl at a fixed yearly budget, and whether such crawls were ever made."""
     known = [schedule for schedule in schedules if schedule.union_mean.value is not None]
     if not known:
         reason = _why(schedules[0].union_mean)
@@ -136,9 +150,24 @@ def compare_schedules(schedules: tuple[Schedule, ...], budget: float, what: str)
     return (
         f"{opening}, {_times(best.crawls_per_year)} would hold {percent(high)} of the living on "
         f"average over time, and {_times(worst.crawls_per_year)} {percent(low)}: crawls that draw "
-        "independently meet the same again, and the fewer they are the less of it is in vain. A "
-        "crawler that passes over what it captured lately gains from frequency instead, and only "
-        "frequent crawls see what lives for a short time or changes often."
+        f"independently meet the same again, {_say_why(best, known)}. A crawler that passes over "
+        "what it captured lately gains from frequency instead, and only frequent crawls see what "
+        f"lives for a short time or changes often.{_say_larger(best, largest, what)}"
+    )
+
+
+def _say_why(best: Schedule, schedules: list[Schedule]) -> str:
+    if best.crawls_per_year <= min(schedule.crawls_per_year for schedule in schedules):
+        return "and the fewer they are the less of it is in vain"
+    return "but fewer and larger ones would find no more than there is"
+
+
+def _say_larger(schedule: Schedule, largest: float, what: str) -> str:
+    if schedule.n_urls <= (1 + _DIFFERENCE) * largest:
+        return ""
+    return (
+        f" It takes crawls of {count(schedule.n_urls)} {what}, and the largest so far has "
+        f"{count(largest)}: whether a larger one would draw from the same {what} is not known."
     )
 
 

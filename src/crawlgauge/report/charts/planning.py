@@ -95,6 +95,7 @@ def draw_plan_by_frequency(estimates: Estimates) -> Chart | NoChart:
             f"Share of the living {noun} that all crawls together hold, on average over time, if "
             f"the yearly effort of {count(curves.budget)} {noun} is split into so many crawls. "
             f"{now}: {_at(points, curves.crawls_per_year)}; {_say_best(points, curves)}.",
+            _warn_of_size(points, curves, noun),
             _explain_band(points),
             _CONDITION,
             say_trust(estimates),
@@ -172,6 +173,19 @@ def _say_best(points: Sequence[CurvePoint], curves: PlanningCurves) -> str:
     if best.value - now < _NO_MATTER:
         return "another number would change little"
     return f"with {best.x:.2g} it would be {percent(best.value)}, the most"
+
+
+def _warn_of_size(points: Sequence[CurvePoint], curves: PlanningCurves, noun: str) -> str:
+    """Say where a curve speaks of crawls that are larger than any that was made."""
+    best = max(points, key=lambda point: point.value)
+    fewest = curves.budget / curves.largest
+    if best.x >= (1 - _NO_MATTER) * fewest:
+        return ""
+    return (
+        f"Fewer than {fewest:.2g} crawls a year means crawls larger than the largest so far "
+        f"({count(curves.largest)} {noun}), and {best.x:.2g} a year crawls of "
+        f"{count(curves.budget / best.x)}: whether the curve holds there has not been seen."
+    )
 
 
 def _explain_band(points: Sequence[CurvePoint]) -> str:

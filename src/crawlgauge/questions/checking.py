@@ -1,0 +1,90 @@
+"""Whether the newest crawl is in line with the ones before it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from crawlgauge.api import Fit, estimate
+from crawlgauge.model.alarm.checking_newest import FALSE_ALARMS, THRESHOLD, check_newest_crawl
+from crawlgauge.model.alarm.comparison import MIN_CRAWLS
+from crawlgauge.model.alarm.newest_check import NewestCheck
+from crawlgauge.overlaps.table import OverlapTable
+from crawlgauge.report import alarm_blocks, alarm_json
+from crawlgauge.report.blocks import render_blocks
+
+__all__ = ["CrawlCheck", "check_newest"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlCheck:
+    """A check of the newest crawl, ready to be read, printed or saved.
+
+    Parameters
+    ----------
+    result
+        The numbers and the verdict.
+    """
+
+    result: NewestCheck
+
+    @property
+    def has_drop(self) -> bool:
+        """Whether coverage, size or overlap is below what the earlier crawls predict."""
+        return self.result.has_drop
+
+    def summary(self) -> str:
+        """Return the check as text for a terminal."""
+        return render_blocks(alarm_blocks.to_blocks(self.result))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the check as plain data, in the form of the JSON schema."""
+        return alarm_json.to_dict(self.result)
+
+    def to_json(self) -> str:
+        """Return the check as one line of JSON."""
+        return alarm_json.to_json(self.result)
+
+
+def check_newest(
+    fit_or_table: Fit | OverlapTable,
+    *,
+    false_alarms: float = FALSE_ALARMS,
+    threshold: float = THRESHOLD,
+) -> CrawlCheck:
+    """Say whether the newest crawl is in line with the ones before it.
+
+    Parameters
+    ----------
+    fit_or_table
+        What `estimate` returned, or the overlaps, which are then estimated from.
+    false_alarms
+        How often a crawl that is in line may be taken for a drop.
+    threshold
+        Least drop that is worth an alarm: 0.2 for a fifth less than expected.
+
+    Returns
+    -------
+    CrawlCheck
+        With fewer than five crawls its status is ``unknown``.
+
+    Raises
+    ------
+    FitError
+        If `false_alarms` or `threshold` is out of bounds.
+
+    Examples
+    --------
+    >>> import crawlgauge as cg
+    >>> table = cg.simulate_table(n_crawls=5, seed=1, with_histories=False)
+    >>> cg.check_newest(table).result.status
+    'in-line'
+    """
+    table = fit_or_table.table if isinstance(fit_or_table, Fit) else fit_or_table
+    estimates = None
+    # One crawl cannot be estimated from, and a few are not compared.
+    if isinstance(fit_or_table, Fit):
+        estimates = fit_or_table.estimates
+    elif table.n_crawls >= MIN_CRAWLS:
+        estimates = estimate(table).estimates
+    return CrawlCheck(
+        result=check_newest_crawl(table, estimates, false_alarms=false_alarms, threshold=threshold)
+    )

@@ -1,0 +1,277 @@
+"""Whether the newest crawl is in line, and what has changed if it is not."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from crawlgauge.errors import FitError
+from crawlgauge.model.alarm.checking_newest import check_newest_crawl, judge_series
+from crawlgauge.model.alarm.series import read_series
+from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.window import keep_crawls
+from crawlgauge.simulate.courses import Course
+from crawlgauge.simulate.dates import DatePlan
+from crawlgauge.simulate.scenarios import find_scenario
+from crawlgauge.simulate.urn_settings import UrnSettings, change_settings
+from crawlgauge.simulate.urn_table import draw_table
+
+N = 8
+WOBBLE = np.array([1.0, 1.04, 0.97, 0.99, 1.05, 1.0, 0.95, 1.02])
+
+
+@cache
+def draw(last_size=1.0, last_population=1.0, *, growth=0.0, histories=False, n=N, coverage=0.4):
+    """Draw crawls that vary by a few per cent, the newest one changed."""
+    population = 500_000 * np.exp(growth * np.arange(n) / 2)
+    size = coverage * 500_000 * WOBBLE[:n]
+    size[-1] *= last_size
+    population[-1] *= last_population
+    settings = UrnSettings(
+        dates=DatePlan(n_crawls=n),
+        population=tuple(population.tolist()),
+        coverage=tuple((size / population).tolist()),
+    )
+    return draw_table(settings, seed=5, with_histories=histories)
+
+
+@pytest.fixture(scope="module")
+def estimates():
+    """What is known of the crawls before the newest one, which is the same in most tests."""
+    return estimate_coverage(draw())
+
+
+def judge(table, estimates=None, **options):
+    """Judge by all crawls, which are of one scope."""
+    return judge_series(table, read_series(table), estimates, **options)
+
+
+def test_a_crawl_like_the_others_is_in_line(estimates):
+    check = check_newest_crawl(draw(), estimates)
+    assert (check.status, check.cause, check.has_drop) == ("in-line", None, False)
+    assert check.measure("coverage").found == pytest.approx(0.408, rel=0.01)
+    assert check.measure("coverage").expected.value == pytest.approx(0.4, rel=0.03)
+    assert {measure.course for measure in check.measures} == {"in-line", "unknown"}
+    assert check.statement.startswith(
+        "The newest crawl, 2017-06, is in line with the 7 crawls before it: it covers 41 %, and "
+    )
+    assert check.compared_with == tuple(c.label for c in draw().crawls[:-1])
+
+
+def test_a_halved_crawl_is_a_drop_and_said_to_have_shrunk(estimates):
+    check = judge(draw(last_size=0.5), estimates)
+    assert (check.status, check.cause) == ("drop", "crawl-shrank")
+    courses = {measure.name: measure.course for measure in check.measures}
+    assert courses == {
+        "coverage": "drop",
+        "size": "drop",
+        "population": "in-line",
+        "overlap": "in-line",
+        "novelty": "unknown",
+    }
+    coverage = check.measure("coverage")
+    assert coverage.found == pytest.approx(0.204, rel=0.01)
+    assert coverage.change.value == pytest.approx(-0.49, abs=0.03)
+    assert coverage.change.low < -0.49 < coverage.change.high < 0
+    assert coverage.chance < 0.001
+    assert "The crawl shrank: it has 102,000 URLs, where " in check.statement
+
+
+def test_a_web_that_doubled_is_a_drop_but_no_shrunk_crawl():
+    check = judge(draw(last_population=2.0, histories=True))
+    assert (check.status, check.cause) == ("drop", "web-grew-or-went-elsewhere")
+    courses = {measure.name: measure.course for measure in check.measures}
+    assert courses == {
+        "coverage": "drop",
+        "size": "in-line",
+        "population": "rise",
+        "overlap": "drop",
+        "novelty": "rise",
+    }
+    assert check.measure("population").change.value == pytest.approx(1.0, abs=0.08)
+    assert check.measure("overlap").change.value == pytest.approx(-0.5, abs=0.03)
+    assert "The crawl did not shrink (it has " in check.statement
+    assert " of its URLs are new to the archive, where " in check.statement
+    assert "Overlaps cannot tell these apart" in check.statement
+
+
+def test_novelty_is_counted_and_what_was_expected_is_what_an_unchanged_web_shows():
+    grown = judge(draw(last_population=2.0, histories=True)).measure("novelty")
+    table = draw(histories=True)
+    unchanged = judge(table).measure("novelty")
+    newest = 1 << (N - 1)
+    n_new = dict(zip(table.histories.masks.tolist(), table.histories.counts.tolist(), strict=True))
+    assert unchanged.found == n_new[newest] / table.crawls[-1].n_urls
+    assert grown.expected.value == pytest.approx(unchanged.found, abs=0.03)
+    assert grown.found > unchanged.found + 0.3
+
+
+def test_overlap_is_that_with_the_crawl_before_and_expected_as_in_an_unchanged_web():
+    table = draw(last_population=2.0)
+    check = judge(table)
+    overlap = check.measure("overlap")
+    assert check.overlap_with == table.crawls[-2].label
+    assert overlap.found == pytest.approx(table.n_shared[-2, -1] / table.crawls[-1].n_urls)
+    before = draw()
+    assert overlap.expected.value == pytest.approx(
+        before.n_shared[-2, -1] / before.crawls[-1].n_urls, rel=0.05
+    )
+
+
+def test_a_crawl_that_shrank_while_the_web_grew_is_said_to_be_both():
+    check = judge(draw(last_size=0.6, last_population=1.7))
+    assert (check.status, check.cause) == ("drop", "both")
+    assert "The crawl shrank (it has " in check.statement
+    assert " of its URLs were in 2016-12 as well, where " in check.statement
+
+
+def test_a_crawl_in_a_trap_covers_as_much_but_has_less_in_common_with_earlier_ones():
+    """Twice as large, of which half are URLs that nobody could have met before."""
+    check = judge(draw(last_size=2.0, last_population=2.0))
+    assert check.measure("coverage").course == "in-line"
+    assert (check.status, check.cause) == ("drop", "web-grew-or-went-elsewhere")
+    assert "has less in common with earlier crawls than" in check.statement
+
+
+def test_a_smaller_crawl_of_a_smaller_web_is_a_drop_of_size_alone():
+    table = draw(last_size=0.6)
+    n_shared = table.n_shared.copy()
+    n_shared[:-1, -1] = n_shared[-1, :-1] = n_shared[:-1, -1] / 0.6
+    check = judge(replace(table, n_shared=n_shared))
+    assert check.measure("coverage").course == "in-line"
+    assert (check.status, check.cause) == ("drop", "crawl-shrank")
+    assert "is smaller than the 7 crawls before it lead one to expect" in check.statement
+
+
+def test_steady_growth_of_the_web_is_in_line_and_said():
+    check = judge(draw(growth=0.25))
+    assert check.status == "in-line"
+    assert "The trend is allowed for: coverage falls by 2" in check.statement
+    assert "as what could be reached grows (+2" in check.statement
+
+
+def test_growth_does_not_hide_a_shrunk_crawl():
+    assert judge(draw(0.5, growth=0.25)).cause == "crawl-shrank"
+
+
+def test_a_larger_crawl_is_no_drop():
+    check = judge(draw(last_size=2.0))
+    assert check.status == "in-line"
+    assert {check.measure("coverage").course, check.measure("size").course} == {"rise"}
+    assert "It covers more than was expected: " in check.statement
+    assert "It is larger than was expected: it has " in check.statement
+
+
+def test_the_threshold_is_the_least_drop_that_is_told():
+    table = draw(last_size=0.72)
+    drop = -judge(table).measure("coverage").change.value
+    assert 0.2 < drop < 0.3
+    assert judge(table, threshold=drop - 0.01).has_drop
+    assert not judge(table, threshold=drop + 0.01).has_drop
+
+
+def test_fewer_false_alarms_ask_for_a_larger_drop():
+    table = draw(last_size=0.78)
+    chance = judge(table, threshold=0.0).measure("coverage").chance
+    assert judge(table, threshold=0.0, false_alarms=2.1 * chance).has_drop
+    strict = judge(table, threshold=0.0, false_alarms=1e-9)
+    assert not strict.has_drop
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_with_fewer_than_five_crawls_it_cannot_be_told(n):
+    check = check_newest_crawl(draw(n=n))
+    assert (check.status, check.measures, check.compared_with) == ("unknown", (), ())
+    said = "there is 1 crawl" if n == 1 else f"there are {n} crawls"
+    assert f"cannot be told: {said} of the present scope, and it takes 5 or more." in (
+        check.statement
+    )
+
+
+def test_five_crawls_are_enough_for_a_halved_one():
+    assert judge(draw(last_size=0.5 / WOBBLE[4], n=5)).cause == "crawl-shrank"
+
+
+def test_without_estimates_changes_are_known_but_no_levels():
+    check = judge(draw(last_size=0.5))
+    coverage = check.measure("coverage")
+    assert (check.cause, coverage.found, coverage.expected.value) == ("crawl-shrank", None, None)
+    assert coverage.change.value == pytest.approx(-0.49, abs=0.03)
+    assert "covers 49 % less than the 7 crawls before it lead one to expect." in check.statement
+
+
+def test_a_crawl_that_shares_nothing_with_any_other_is_a_drop():
+    table = draw()
+    n_shared = table.n_shared.copy()
+    n_shared[-1, :-1] = n_shared[:-1, -1] = 0
+    check = check_newest_crawl(replace(table, n_shared=n_shared))
+    assert (check.status, check.cause) == ("drop", "web-grew-or-went-elsewhere")
+    assert (check.measure("coverage").found, check.measure("overlap").found) == (0, 0)
+    assert check.measure("coverage").change.value == -1
+    assert check.measure("population").found is None
+    assert "It shares nothing with any earlier crawl" in check.statement
+
+
+def test_a_crawl_whose_overlaps_are_not_known_is_unknown_unless_its_size_tells():
+    for last_size, status in ((1.0, "unknown"), (0.3, "drop")):
+        table = draw(last_size=last_size)
+        n_shared = table.n_shared.copy()
+        n_shared[-1, :-1] = n_shared[:-1, -1] = -1
+        check = judge(replace(table, n_shared=n_shared))
+        assert check.status == status
+        assert check.measure("coverage").course == "unknown"
+        assert check.overlap_with is None
+
+
+def test_after_a_change_of_scope_only_crawls_since_then_are_compared():
+    settings = change_settings(find_scenario("scope-change"), n_crawls=14, population=400_000)
+    table = draw_table(settings, seed=2, with_histories=False)
+    check = check_newest_crawl(table)
+    assert check.status == "in-line"
+    assert check.compared_with == tuple(crawl.label for crawl in table.crawls[7:-1])
+    assert "The scope of the crawls seems to have changed" in check.warnings[0]
+    short = check_newest_crawl(keep_crawls(table, list(range(11))))
+    assert short.status == "unknown"
+    assert "there are 4 crawls of the present scope" in short.statement
+
+
+def test_a_damaged_newest_crawl_is_named_as_a_possible_reason():
+    table = draw(last_size=0.5)
+    crawls = (*table.crawls[:-1], replace(table.crawls[-1], damaged=True))
+    check = judge(replace(table, crawls=crawls))
+    assert "Part of the input of 2017-06 was damaged and left out" in check.warnings[0]
+
+
+def test_where_a_check_of_the_estimates_failed_the_level_is_called_into_doubt(estimates):
+    failed = replace(estimates.checks[0], status="fail")
+    check = judge(draw(), replace(estimates, checks=(failed, *estimates.checks[1:])))
+    assert "The check lack-of-fit failed" in check.warnings[0]
+
+
+@pytest.mark.parametrize("scenario", ["avoid-most", "survival-mix", "core-long-lived", "reseed"])
+def test_what_the_crawler_does_with_known_urls_raises_no_alarm_and_hides_none(scenario):
+    settings = change_settings(find_scenario(scenario), n_crawls=9, population=400_000)
+    assert not judge(draw_table(settings, seed=4)).has_drop
+    first = settings.coverage.first if isinstance(settings.coverage, Course) else settings.coverage
+    halved = replace(settings, coverage=(*(first,) * 8, first / 2))
+    assert judge(draw_table(halved, seed=4)).cause == "crawl-shrank"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"false_alarms": 0.0}, "a share of 0.0 false alarms; it must be above 0 and below 0.5"),
+        ({"false_alarms": 0.7}, "a share of 0.7 false alarms"),
+        ({"threshold": 1.0}, "the threshold is 1.0; it is the least drop worth an alarm"),
+        ({"threshold": -0.1}, "the threshold is -0.1"),
+    ],
+)
+def test_settings_out_of_bounds_are_refused(options, message):
+    with pytest.raises(FitError, match=message):
+        check_newest_crawl(draw(), **options)
+
+
+def test_a_measure_that_there_is_not_is_a_key_error():
+    with pytest.raises(KeyError, match="weight"):
+        judge(draw()).measure("weight")
