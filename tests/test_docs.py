@@ -28,6 +28,12 @@ RUN_PAGES = [
     ROOT / "README.md",
     DOCS / "quickstart.md",
     DOCS / "union-and-planning.md",
+    DOCS / "newest-crawl.md",
+    DOCS / "strata.md",
+    DOCS / "history.md",
+    DOCS / "compare.md",
+    DOCS / "recall.md",
+    DOCS / "content.md",
     *sorted((DOCS / "howto").glob("*.md")),
 ]
 LABELS = ("2019-12", "2020-06", "2020-12", "2021-06", "2021-12")

@@ -9,6 +9,15 @@ import pytest
 import crawlgauge
 from crawlgauge import api, errors, ingestion, simulation
 from crawlgauge.overlaps.table import OverlapTable
+from crawlgauge.questions import (
+    checking,
+    comparing,
+    planning,
+    recalling,
+    sensitivity,
+    strata,
+    turnover,
+)
 
 NAMES = sorted(set(crawlgauge.__all__) - {"__version__"})
 
@@ -29,10 +38,29 @@ def test_the_names_are_those_of_the_api_the_simulation_the_errors_and_the_table(
         *api.__all__,
         *ingestion.__all__,
         *simulation.__all__,
+        *sensitivity.__all__,
+        *checking.__all__,
+        *planning.__all__,
+        *comparing.__all__,
+        *recalling.__all__,
+        *strata.__all__,
+        *turnover.__all__,
         *errors.__all__,
         "OverlapTable",
     }
-    for home in (api, ingestion, simulation, errors):
+    for home in (
+        api,
+        ingestion,
+        simulation,
+        checking,
+        planning,
+        sensitivity,
+        turnover,
+        comparing,
+        recalling,
+        strata,
+        errors,
+    ):
         for name in home.__all__:
             assert getattr(crawlgauge, name) is getattr(home, name)
     assert crawlgauge.OverlapTable is OverlapTable

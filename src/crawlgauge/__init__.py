@@ -38,6 +38,21 @@ if TYPE_CHECKING:
     from crawlgauge.ingestion import add_crawls as add_crawls
     from crawlgauge.ingestion import split_collection as split_collection
     from crawlgauge.overlaps.table import OverlapTable as OverlapTable
+    from crawlgauge.questions.checking import CrawlCheck as CrawlCheck
+    from crawlgauge.questions.checking import check_newest as check_newest
+    from crawlgauge.questions.comparing import ArchiveComparison as ArchiveComparison
+    from crawlgauge.questions.comparing import compare as compare
+    from crawlgauge.questions.comparing import export_sample as export_sample
+    from crawlgauge.questions.planning import CrawlPlan as CrawlPlan
+    from crawlgauge.questions.planning import plan as plan
+    from crawlgauge.questions.recalling import ReferenceRecall as ReferenceRecall
+    from crawlgauge.questions.recalling import recall as recall
+    from crawlgauge.questions.sensitivity import Sensitivity as Sensitivity
+    from crawlgauge.questions.sensitivity import sensitivity as sensitivity
+    from crawlgauge.questions.strata import StratumEstimates as StratumEstimates
+    from crawlgauge.questions.strata import estimate_strata as estimate_strata
+    from crawlgauge.questions.turnover import History as History
+    from crawlgauge.questions.turnover import history as history
     from crawlgauge.simulation import simulate_table as simulate_table
     from crawlgauge.simulation import simulate_urn as simulate_urn
     from crawlgauge.simulation import simulate_web as simulate_web
@@ -72,6 +87,13 @@ _HOMES = {
     ),
     "crawlgauge.ingestion": ("ReadOptions", "add_crawl", "add_crawls", "split_collection"),
     "crawlgauge.overlaps.table": ("OverlapTable",),
+    "crawlgauge.questions.checking": ("CrawlCheck", "check_newest"),
+    "crawlgauge.questions.comparing": ("ArchiveComparison", "compare", "export_sample"),
+    "crawlgauge.questions.planning": ("CrawlPlan", "plan"),
+    "crawlgauge.questions.recalling": ("ReferenceRecall", "recall"),
+    "crawlgauge.questions.sensitivity": ("Sensitivity", "sensitivity"),
+    "crawlgauge.questions.strata": ("StratumEstimates", "estimate_strata"),
+    "crawlgauge.questions.turnover": ("History", "history"),
     "crawlgauge.simulation": (
         "simulate_table",
         "simulate_urn",

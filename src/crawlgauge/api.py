@@ -25,6 +25,7 @@ from crawlgauge.store.verifying import Finding, verify_crawls
 
 if TYPE_CHECKING:
     from crawlgauge.report.charts.figures import Figures
+    from crawlgauge.report.section import Answer
 
 __all__ = [
     "Fit",
@@ -92,9 +93,12 @@ class Fit:
 
     def to_html(self) -> str:
         """Return the report: one HTML page with everything in it, which needs no network."""
-        from crawlgauge.report.page.rendering import to_html
+        from crawlgauge.report.charts.all_charts import try_charts
+        from crawlgauge.report.page.rendering import render_page
+        from crawlgauge.report.standard_sections import list_sections
 
-        return to_html(self.estimates)
+        sections = list_sections(self.table, self.estimates)
+        return render_page(self.estimates, try_charts(self.estimates), sections)
 
 
 def open_store(path: StrPath | None = None) -> Store:
@@ -132,6 +136,7 @@ def count_overlaps(
     store: StrPath | None = None,
     *,
     sample: str | float | None = None,
+    level: str = "url",
     progress: Progress | None = None,
 ) -> OverlapTable:
     """Count the overlaps of all crawls of a store, exactly or in a sample.
@@ -143,20 +148,23 @@ def count_overlaps(
     sample
         Count only this share of the URLs, such as ``"1/64"`` or ``0.01``. If a crawl was added
         as a smaller sample, all are counted in that one.
+    level
+        What is compared: ``url``, ``content`` (by the digests of what was captured) or ``text``
+        (by the words of HTML pages), where the crawls were added with it.
     progress
         Called with how many of how many hash ranges are done.
 
     Raises
     ------
     StoreError
-        If a crawl cannot be read, or `sample` is no share.
+        If a crawl cannot be read or lacks the level, or `sample` is no share.
     OverlapError
         If there are no crawls, or a sample without any URL of one of them.
     """
     from crawlgauge.overlaps.counting import count_store
 
     share = None if sample is None else str(sample)
-    return count_store(open_store(store), sample=share, progress=progress)
+    return count_store(open_store(store), sample=share, level=level, progress=progress)
 
 
 def read_overlaps(path: StrPath) -> OverlapTable:
@@ -249,7 +257,7 @@ def estimate(table: OverlapTable, *, persistence: float | None = None) -> Fit:
     return Fit(table=table, estimates=estimate_coverage(table, persistence=persistence))
 
 
-def write_report(fit: Fit, path: StrPath) -> ReportFile:
+def write_report(fit: Fit, path: StrPath, answers: "Iterable[Answer]" = ()) -> ReportFile:
     """Write the report: one HTML page with the answer, its checks and all figures.
 
     The file appears whole or not at all; one that stood there before stays until then.
@@ -260,6 +268,9 @@ def write_report(fit: Fit, path: StrPath) -> ReportFile:
         What `estimate` returned.
     path
         Where to.
+    answers
+        Further questions that were asked, such as what `estimate_strata` returned: each becomes a
+        section.
 
     Raises
     ------
@@ -269,16 +280,19 @@ def write_report(fit: Fit, path: StrPath) -> ReportFile:
     from crawlgauge.report.charts.all_charts import try_charts
     from crawlgauge.report.charts.chart import Chart
     from crawlgauge.report.page.rendering import render_page
+    from crawlgauge.report.standard_sections import list_sections
 
     # A link stays a link: the file that it leads to is replaced.
     place = Path(path).resolve()
     if not place.parent.is_dir():
         raise CrawlgaugeError(f"{path} cannot be written: its folder does not exist")
     charts = try_charts(fit.estimates)
-    content = render_page(fit.estimates, charts).encode()
+    sections = [*list_sections(fit.table, fit.estimates), *(item.section() for item in answers)]
+    content = render_page(fit.estimates, charts, sections).encode()
     try:
         replace_file(place, content)
     except OSError as error:
         raise CrawlgaugeError(f"{path} cannot be written: {error.strerror}") from error
-    n_charts = sum(isinstance(chart, Chart) for chart in charts)
+    drawn = [*charts, *(chart for section in sections for chart in section.charts)]
+    n_charts = sum(isinstance(chart, Chart) for chart in drawn)
     return ReportFile(path=Path(path), n_bytes=len(content), n_charts=n_charts)

@@ -8,6 +8,7 @@ from crawlgauge import api, simulation
 from crawlgauge.errors import SourceError
 from crawlgauge.ingestion import add_crawl
 from crawlgauge.locations import StrPath
+from crawlgauge.questions.strata import estimate_strata
 from crawlgauge.simulate.archive import SimulatedArchive
 
 __all__ = ["Demonstration", "run_demo", "write_demo_report"]
@@ -78,7 +79,9 @@ def write_demo_report(demonstration: Demonstration) -> Path:
     demonstration
         What `run_demo` made.
     """
-    return api.write_report(demonstration.fit, demonstration.store.parent / _REPORT).path
+    hosts = estimate_strata(demonstration.store, by="host")
+    place = demonstration.store.parent / _REPORT
+    return api.write_report(demonstration.fit, place, [hosts]).path
 
 
 def _make_room(folder: Path, indexes: Path, store: Path) -> None:

@@ -12,14 +12,20 @@ import click
 
 from crawlgauge._version import __version__
 from crawlgauge.cli.add import add
+from crawlgauge.cli.check import check
+from crawlgauge.cli.compare import compare
 from crawlgauge.cli.demo import demo
 from crawlgauge.cli.estimate import estimate
 from crawlgauge.cli.figures import figures
+from crawlgauge.cli.history import history
 from crawlgauge.cli.list import list_
 from crawlgauge.cli.overlaps import overlaps
+from crawlgauge.cli.plan import plan
+from crawlgauge.cli.recall import recall
 from crawlgauge.cli.remove import remove
 from crawlgauge.cli.report import report
 from crawlgauge.cli.simulate import simulate
+from crawlgauge.cli.strata import strata
 from crawlgauge.cli.verify import verify
 from crawlgauge.errors import CrawlgaugeError
 
@@ -40,7 +46,8 @@ Examples:
   crawlgauge report --open
 
 Each command has --help with examples, and --json.
-Exit codes: 0 done, 1 error, 2 wrong usage, 4 done, but some input was damaged.""",
+Exit codes: 0 done, 1 error, 2 wrong usage, 3 check found a drop, 4 done, but some
+input was damaged.""",
 )
 @click.version_option(__version__, prog_name="crawlgauge")
 @click.option("-q", "--quiet", is_flag=True, help="Print errors only, no progress or warnings.")
@@ -56,7 +63,24 @@ def command(context: click.Context, quiet: bool) -> None:
     )
 
 
-for subcommand in (demo, add, list_, remove, verify, overlaps, estimate, report, figures, simulate):
+for subcommand in (
+    demo,
+    add,
+    list_,
+    remove,
+    verify,
+    overlaps,
+    estimate,
+    strata,
+    check,
+    plan,
+    history,
+    compare,
+    recall,
+    report,
+    figures,
+    simulate,
+):
     command.add_command(subcommand)
 
 

@@ -7,6 +7,7 @@ import click
 
 from crawlgauge.cli import options
 from crawlgauge.cli.estimate_inputs import EstimateInputs, estimate_from, estimate_inputs
+from crawlgauge.cli.report_questions import ReportQuestions, answer_questions, report_questions
 
 __all__ = ["report"]
 
@@ -20,6 +21,8 @@ Examples:
   crawlgauge report -o coverage.html --open
   crawlgauge report overlaps.csv -o report.html
   crawlgauge report --since 2016-01-01 -o since-2016.html
+  crawlgauge report --strata domain --strata mime --sensitivity
+  crawlgauge report --compare ../other/crawlgauge.store --recall home-pages.txt
   crawlgauge report --json"""
 )
 @estimate_inputs
@@ -32,8 +35,15 @@ Examples:
     help="Where the page is written; one that stands there is replaced.",
 )
 @click.option("--open", "is_opened", is_flag=True, help="Open the page in the browser.")
+@report_questions
 @options.as_json
-def report(inputs: EstimateInputs, output: str, is_opened: bool, as_json: bool) -> None:
+def report(
+    inputs: EstimateInputs,
+    questions: ReportQuestions,
+    output: str,
+    is_opened: bool,
+    as_json: bool,
+) -> None:
     """Write a page that says how much the crawls hold, how sure that is, and why.
 
     From the store, or from TABLE, as for estimate. The page is one file that needs no network: it
@@ -41,7 +51,8 @@ def report(inputs: EstimateInputs, output: str, is_opened: bool, as_json: bool) 
     """
     from crawlgauge import api
 
-    written = api.write_report(estimate_from(inputs), output)
+    fit = estimate_from(inputs)
+    written = api.write_report(fit, output, answer_questions(fit, inputs, questions))
     if as_json:
         click.echo(json.dumps(written.to_dict(), indent=1))
     else:

@@ -30,9 +30,11 @@ from crawlgauge.report.page.number_tables import (
     list_estimators,
     list_pairs,
 )
+from crawlgauge.report.page.question import Question, make_question
 from crawlgauge.report.page.table import Column, Table, number_cell, text_cell
 from crawlgauge.report.page.verdict import Verdict
 from crawlgauge.report.range_text import UNKNOWN
+from crawlgauge.report.section import Section
 
 __all__ = ["Figures", "Page", "make_page"]
 
@@ -87,6 +89,7 @@ class Page:
     pairs: Table
     union: tuple[str, ...]
     has_union: bool
+    questions: tuple[Question, ...]
     agreement: str
     estimators: Table
     assumptions: tuple[tuple[str, str], ...]
@@ -101,7 +104,9 @@ class Page:
     glossary: tuple[tuple[str, str], ...]
 
 
-def make_page(estimates: Estimates, charts: Sequence[Chart | NoChart]) -> Page:
+def make_page(
+    estimates: Estimates, charts: Sequence[Chart | NoChart], sections: Sequence[Section] = ()
+) -> Page:
     """Put together what the page says.
 
     Parameters
@@ -110,8 +115,11 @@ def make_page(estimates: Estimates, charts: Sequence[Chart | NoChart]) -> Page:
         Of a series of crawls.
     charts
         Its figures.
+    sections
+        Further questions, in their order.
     """
     answer = find_answer(estimates)
+    questions = tuple(make_question(section) for section in sections)
     figures = _arrange(charts)
     union = describe_union(estimates)
     has_union = bool(union) or _has_drawn(figures.union)
@@ -125,7 +133,9 @@ def make_page(estimates: Estimates, charts: Sequence[Chart | NoChart]) -> Page:
         answer=answer,
         newest_label=estimates.newest.label,
         newest=judge_newest(estimates),
-        contents=_list_contents(figures, has_union=has_union, has_estimators=bool(estimators.rows)),
+        contents=_list_contents(
+            figures, questions, has_union=has_union, has_estimators=bool(estimators.rows)
+        ),
         checks_summary=count_verdicts(estimates),
         checks=list_checks(estimates),
         warnings=estimates.warnings,
@@ -137,6 +147,7 @@ def make_page(estimates: Estimates, charts: Sequence[Chart | NoChart]) -> Page:
         pairs=list_pairs(estimates),
         union=union,
         has_union=has_union,
+        questions=questions,
         agreement=describe_agreement(estimates),
         estimators=estimators,
         assumptions=list_assumptions(estimates),
@@ -174,7 +185,7 @@ def _has_drawn(figures: tuple[Figure, ...]) -> bool:
 
 
 def _list_contents(
-    figures: Figures, *, has_union: bool, has_estimators: bool
+    figures: Figures, questions: Sequence[Question], *, has_union: bool, has_estimators: bool
 ) -> tuple[tuple[str, str], ...]:
     entries = (
         (True, "checks", "Can it be trusted?"),
@@ -183,6 +194,7 @@ def _list_contents(
         (True, "residuals", "How far each pair lies from the model"),
         (has_union, "union", "All crawls together"),
         (_has_drawn(figures.planning), "planning", "Planning the next crawls"),
+        *((True, question.name, question.title) for question in questions),
         (has_estimators, "estimators", "The other estimators"),
         (bool(figures.further), "further", "Further figures"),
         (True, "meaning", "Three ways to read coverage"),

@@ -14,27 +14,17 @@ from crawlgauge.report.page.figure import to_live
 from crawlgauge.report.page.safe_text import to_script_json
 from crawlgauge.report.page.style import make_style, read_asset
 from crawlgauge.report.page.template import load_template
+from crawlgauge.report.section import Section
 
-__all__ = ["render_page", "to_html"]
+__all__ = ["render_page"]
 
 _SCRIPTS = ("choice.js", "tips.js", "charts.js", "tables.js", "downloads.js", "start.js")
 _RUNTIME = "window.vegaEmbed = vegaEmbed;"
 
 
-def to_html(estimates: Estimates) -> str:
-    """Return the report as one HTML page.
-
-    Parameters
-    ----------
-    estimates
-        Of a series of crawls.
-    """
-    from crawlgauge.report.charts.all_charts import try_charts
-
-    return render_page(estimates, try_charts(estimates))
-
-
-def render_page(estimates: Estimates, charts: Sequence[Chart | NoChart]) -> str:
+def render_page(
+    estimates: Estimates, charts: Sequence[Chart | NoChart], sections: Sequence[Section] = ()
+) -> str:
     """Return a page of estimates and their figures.
 
     Parameters
@@ -43,15 +33,18 @@ def render_page(estimates: Estimates, charts: Sequence[Chart | NoChart]) -> str:
         Of a series of crawls.
     charts
         In the order in which those of a section appear.
+    sections
+        Further questions, in their order.
     """
     style, runtime, script = make_style(), _bundle_runtime(), _join_scripts()
-    drawn = [chart for chart in charts if isinstance(chart, Chart) and not chart.is_dense]
+    every = [*charts, *(chart for section in sections for chart in section.charts)]
+    drawn = [chart for chart in every if isinstance(chart, Chart) and not chart.is_dense]
     live = {
         "config": {**themed({})["config"], "background": "transparent"},
         "charts": [to_live(chart) for chart in drawn],
     }
     return load_template("page.html").render(
-        page=make_page(estimates, charts),
+        page=make_page(estimates, charts, sections),
         policy=_make_policy(style, runtime, script),
         style=style,
         runtime=runtime,

@@ -55,6 +55,8 @@ class Table:
     is_plain
         Whether it is so long that its rows are written as briefly as can be: cells are sorted by
         what they show, and crawls in it are no buttons.
+    is_headed
+        Whether a heading above it says the same as its caption, which is then not seen.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     is_plain: bool = False
+    is_headed: bool = False
 
 
 def text_cell(text: str) -> Cell:
