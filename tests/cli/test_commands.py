@@ -130,5 +130,5 @@ def test_the_help_names_all_commands_and_exit_codes(run):
     assert result.code == 0
     for name in COMMANDS:
         assert re.search(rf"^  {name} ", result.out, re.MULTILINE)
-    assert "Exit codes: 0 done, 1 error, 2 wrong usage, 4 done" in " ".join(result.out.split())
+    assert "2 wrong usage, 3 check found a drop, 4 done" in " ".join(result.out.split())
     assert cg.__version__ in run("--version").out

@@ -9,34 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.compiled import compiled
+from crawlgauge.store.page_kernel import N_BYTES, N_KEYS, START
 from crawlgauge.store.varint_kernel import from_zigzag, read_varint
 from crawlgauge.words import load_word
 
-__all__ = [
-    "AT",
-    "FULL",
-    "KEY",
-    "MAX_BLOCK",
-    "N_LEFT",
-    "N_PARTS",
-    "N_STATES",
-    "OVER",
-    "PART_KEYS",
-    "REACHED",
-    "ROOM",
-    "WRONG",
-    "begin_page",
-    "decode_keys",
-]
+__all__ = ["FULL", "MAX_BLOCK", "N_STATES", "OVER", "REACHED", "ROOM", "WRONG", "decode_keys"]
 
-AT, N_LEFT, KEY, PART_KEYS, N_PARTS = range(5)
-"""Where decoding is: the place in the data, how many keys of the page are left, the last key, how
-many keys a part of a block has, and how many parts a block has."""
-N_STATES = 5
+_PAGE, _AT, _END, _N_LEFT, _KEY, _PART_KEYS, _N_PARTS = range(7)
+"""Where decoding is: the next page, the place in the data, where the page ends, how many of its
+keys are left, the last key, how many keys a part of a block has, and how many parts a block has."""
+N_STATES = 7
 
 REACHED, OVER, FULL, WRONG = range(4)
-"""Why decoding ended: at a key that is too large, at the page's end, for want of room, or since
-the data are no such page."""
+"""Why decoding ended: at a key that is too large, at the end of all pages, for want of room, or
+since the data are no such page."""
 
 MAX_BLOCK = 1 << 12
 """Keys in a block at most; all programs write 128."""
@@ -51,36 +37,9 @@ _ONE_LOAD = np.uint64(57)
 
 
 @compiled
-def begin_page(data: NDArray[np.uint8], start: int, end: int, state: NDArray[np.uint64]) -> bool:
-    """Read what a page begins with: how it is made, and its first key.
-
-    Parameters
-    ----------
-    data, start, end
-        The page is ``data[start:end]``, with `ROOM` behind it.
-    state
-        Filled.
-
-    Returns
-    -------
-    bool
-        Whether it is such a page.
-    """
-    block, at = read_varint(data, start, end)
-    n_parts, at = read_varint(data, at, end)
-    n_keys, at = read_varint(data, at, end)
-    first, at = read_varint(data, at, end)
-    if at < 0 or not 0 < block <= np.uint64(MAX_BLOCK) or not 0 < n_parts <= block or n_keys == 0:
-        return False
-    state[AT], state[N_LEFT], state[KEY] = at, n_keys - _ONE, from_zigzag(first)
-    state[PART_KEYS], state[N_PARTS] = block // n_parts, n_parts
-    return bool(block % n_parts == 0 and block // n_parts % _EIGHT == 0)
-
-
-@compiled
 def decode_keys(
     data: NDArray[np.uint8],
-    end: int,
+    pages: NDArray[np.int64],
     last: np.uint64,
     state: NDArray[np.uint64],
     out: NDArray[np.uint64],
@@ -88,16 +47,17 @@ def decode_keys(
     stop: int,
     rest: NDArray[np.uint64],
 ) -> tuple[int, int, int]:
-    """Decode keys of a page, up to the end of the block in which one is too large.
+    """Decode keys of pages, up to the end of the block in which one is too large.
 
     Parameters
     ----------
-    data, end
-        The page, which ends there.
+    data, pages
+        A row of facts for each page in the data, as `page_kernel.find_pages` fills them; behind
+        each page are `ROOM` further bytes.
     last
         The largest key that is wanted.
     state
-        Where decoding is; updated.
+        Where decoding is; all zeros before the first page. Updated.
     out, place, stop
         Filled with keys that are wanted, from `place` to before `stop` at most. There must be room
         for a whole block.
@@ -113,8 +73,59 @@ def decode_keys(
     int
         Why it ended.
     """
-    at, n_left, key = int(np.int64(state[AT])), int(np.int64(state[N_LEFT])), state[KEY]
-    part_keys, n_parts = int(np.int64(state[PART_KEYS])), int(np.int64(state[N_PARTS]))
+    while True:
+        if state[_N_LEFT] == _ZERO:
+            if state[_PAGE] == np.uint64(pages.shape[0]):
+                return place, 0, OVER
+            if place >= stop:
+                return place, 0, FULL
+            if not _begin_page(data, pages[int(np.int64(state[_PAGE]))], state):
+                return place, 0, WRONG
+            if state[_KEY] > last:
+                rest[0] = state[_KEY]
+                return place, 1, REACHED
+            out[place] = state[_KEY]
+            place += 1
+        place, n_rest, why = _decode_page(data, last, state, out, place, stop, rest)
+        if why != OVER:
+            return place, n_rest, why
+
+
+@compiled
+def _begin_page(
+    data: NDArray[np.uint8], facts: NDArray[np.int64], state: NDArray[np.uint64]
+) -> bool:
+    """Read what a page begins with; return whether it is such a page."""
+    start, end = facts[START], facts[START] + facts[N_BYTES]
+    block, at = read_varint(data, start, end)
+    n_parts, at = read_varint(data, at, end)
+    n_keys, at = read_varint(data, at, end)
+    first, at = read_varint(data, at, end)
+    if at < 0 or n_keys == _ZERO or n_keys != np.uint64(facts[N_KEYS]):
+        return False
+    if not _ZERO < block <= np.uint64(MAX_BLOCK) or not _ZERO < n_parts <= block:
+        return False
+    state[_PAGE] += _ONE
+    state[_AT], state[_END], state[_N_LEFT] = at, end, n_keys - _ONE
+    state[_KEY] = from_zigzag(first)
+    state[_PART_KEYS], state[_N_PARTS] = block // n_parts, n_parts
+    return bool(block % n_parts == _ZERO and block // n_parts % _EIGHT == _ZERO)
+
+
+@compiled
+def _decode_page(
+    data: NDArray[np.uint8],
+    last: np.uint64,
+    state: NDArray[np.uint64],
+    out: NDArray[np.uint64],
+    place: int,
+    stop: int,
+    rest: NDArray[np.uint64],
+) -> tuple[int, int, int]:
+    """Decode what is left of a page."""
+    at, n_left, key = int(np.int64(state[_AT])), int(np.int64(state[_N_LEFT])), state[_KEY]
+    part_keys, n_parts = int(np.int64(state[_PART_KEYS])), int(np.int64(state[_N_PARTS]))
+    end = int(np.int64(state[_END]))
     while n_left > 0:
         if place + part_keys * n_parts > stop:
             _keep(state, at, n_left, key)
@@ -141,7 +152,7 @@ def decode_keys(
 
 @compiled
 def _keep(state: NDArray[np.uint64], at: int, n_left: int, key: np.uint64) -> None:
-    state[AT], state[N_LEFT], state[KEY] = at, n_left, key
+    state[_AT], state[_N_LEFT], state[_KEY] = at, n_left, key
 
 
 @compiled

@@ -22,6 +22,7 @@ SLACK = delta_kernel.MAX_BLOCK
 """How much more room `KeyStream.take` may need than there are keys."""
 
 _READ_BYTES = 1 << 20
+_MAX_PAGES = 64
 _DATA_PAGE, _DELTA = 0, 5
 """A page of the older form, and its encoding; see `page_kernel`."""
 _ENCODINGS = {"DELTA_BINARY_PACKED", "RLE"}
@@ -49,12 +50,12 @@ class KeyStream:
         self._group = -1
         self._data = np.empty(0, dtype=np.uint8)
         self._start = self._end = 0
-        """What has been read from the file and not yet decoded is ``data[start:end]``."""
+        """Where the next page begins in what has been read from the file, and where that ends."""
         self._place = self._n_unread = 0
         """Where in the file the row group goes on, and how many bytes of it are left there."""
         self._n_expected = 0
-        self._page_end = 0
-        self._facts = np.empty(page_kernel.N_FACTS, dtype=np.int64)
+        self._room_for_pages = np.empty((_MAX_PAGES, page_kernel.N_FACTS), dtype=np.int64)
+        self._pages = self._room_for_pages[:0]
         self._state = np.zeros(delta_kernel.N_STATES, dtype=np.uint64)
         self._room = np.empty(delta_kernel.MAX_BLOCK, dtype=np.uint64)
         self._rest = self._room[:0]
@@ -95,22 +96,22 @@ class KeyStream:
         """
         last = np.uint64(end - 1)
         while True:
-            n_taken = min(int(np.searchsorted(self._rest, last, side="right")), stop - place)
-            out[place : place + n_taken] = self._rest[:n_taken]
-            place += n_taken
-            self._rest = self._rest[n_taken:]
             if self._rest.size:
-                return place, bool(self._rest[0] > last)
-            if self._state[delta_kernel.N_LEFT]:
-                place, n_rest, why = delta_kernel.decode_keys(
-                    self._data, self._page_end, last, self._state, out, place, stop, self._room
-                )
-                self._rest = self._room[:n_rest]
-                if why == delta_kernel.FULL:
-                    return place, False
-                if why == delta_kernel.WRONG:
-                    raise damaged(self._path, "a page ends too early")
-            elif not (self._begin_page() or self._begin_group()):
+                n_taken = min(int(np.searchsorted(self._rest, last, side="right")), stop - place)
+                out[place : place + n_taken] = self._rest[:n_taken]
+                place += n_taken
+                self._rest = self._rest[n_taken:]
+                if self._rest.size:
+                    return place, bool(self._rest[0] > last)
+            place, n_rest, why = delta_kernel.decode_keys(
+                self._data, self._pages, last, self._state, out, place, stop, self._room
+            )
+            self._rest = self._room[:n_rest]
+            if why == delta_kernel.FULL:
+                return place, False
+            if why == delta_kernel.WRONG:
+                raise damaged(self._path, "a page is not what its header says")
+            if why == delta_kernel.OVER and not (self._find_pages() or self._begin_group()):
                 return place, True
 
     def _begin_group(self) -> bool:
@@ -137,43 +138,38 @@ class KeyStream:
             self._rest = self._reader.read_row_group(self._group)
         return True
 
-    def _begin_page(self) -> bool:
-        """Go to the next page of the row group; tell whether there is one."""
-        self._start = self._page_end
+    def _find_pages(self) -> bool:
+        """Go to the next pages of the row group; tell whether there are any."""
         if self._start == self._end and not self._n_unread:
             return False
-        page = self._find_page()
-        n_bytes = int(self._facts[page_kernel.N_BYTES])
-        content = self._data[page : page + n_bytes].data
-        checksum = int(self._facts[page_kernel.CHECKSUM])
-        if checksum != page_kernel.MISSING and isal_zlib.crc32(content) != checksum & 0xFFFFFFFF:
-            raise damaged(self._path, "the checksum of a page is wrong")
-        self._page_end = page + n_bytes
-        is_known = (
-            self._facts[page_kernel.KIND] == _DATA_PAGE
-            and self._facts[page_kernel.ENCODING] == _DELTA
-            and delta_kernel.begin_page(self._data, page, self._page_end, self._state)
-        )
-        if not is_known:
-            raise damaged(self._path, "it has a page of a kind that was not announced")
-        n_keys = int(self._state[delta_kernel.N_LEFT]) + 1
-        if n_keys != self._facts[page_kernel.N_KEYS] or n_keys > self._n_expected:
-            raise damaged(self._path, "a page has another number of keys than announced")
-        self._n_expected -= n_keys
-        self._room[0] = self._state[delta_kernel.KEY]
-        self._rest = self._room[:1]
-        return True
-
-    def _find_page(self) -> int:
-        """Read the header of the next page; return where the page begins, all of it being there."""
+        n_missing = 0
         while True:
-            page = page_kernel.read_header(self._data, self._start, self._end, self._facts)
-            n_bytes = int(self._facts[page_kernel.N_BYTES])
-            if page >= 0 and 0 <= n_bytes <= self._end - page:
-                return page
+            n_pages, start, n_missing = page_kernel.find_pages(
+                self._data, self._start, self._end, self._room_for_pages
+            )
+            if n_pages:
+                break
             if not self._n_unread:
                 raise damaged(self._path, "a page ends too early")
-            self._read_more(n_bytes if page >= 0 else 0)
+            self._read_more(n_missing)
+        self._start = start
+        self._pages = self._room_for_pages[:n_pages]
+        self._state[:] = 0
+        self._check_pages()
+        return True
+
+    def _check_pages(self) -> None:
+        for facts in self._pages.tolist():
+            if facts[page_kernel.KIND] != _DATA_PAGE or facts[page_kernel.ENCODING] != _DELTA:
+                raise damaged(self._path, "it has a page of a kind that was not announced")
+            start, checksum = facts[page_kernel.START], facts[page_kernel.CHECKSUM]
+            content = self._data[start : start + facts[page_kernel.N_BYTES]].data
+            is_told = checksum != page_kernel.MISSING
+            if is_told and isal_zlib.crc32(content) != checksum & 0xFFFFFFFF:
+                raise damaged(self._path, "the checksum of a page is wrong")
+            self._n_expected -= facts[page_kernel.N_KEYS]
+        if self._n_expected < 0:
+            raise damaged(self._path, "it has more keys than announced")
 
     def _read_more(self, n_bytes: int) -> None:
         """Read at least so much more of the row group, if it has it, behind what is there."""

@@ -1,4 +1,4 @@
-"""Read the header of a page of a Parquet file, in compiled code.
+"""Read the headers of pages of a Parquet file, in compiled code.
 
 A header is a structure in Thrift's compact protocol: each field begins with a byte of its type and
 by how much its number is larger than the last one's.
@@ -10,15 +10,26 @@ from numpy.typing import NDArray
 from crawlgauge.compiled import compiled
 from crawlgauge.store.varint_kernel import from_zigzag, read_varint
 
-__all__ = ["CHECKSUM", "ENCODING", "KIND", "MISSING", "N_BYTES", "N_FACTS", "N_KEYS", "read_header"]
+__all__ = [
+    "CHECKSUM",
+    "ENCODING",
+    "KIND",
+    "MISSING",
+    "N_BYTES",
+    "N_FACTS",
+    "N_KEYS",
+    "START",
+    "find_pages",
+]
 
-KIND, N_BYTES, CHECKSUM, N_KEYS, ENCODING = range(5)
+KIND, N_BYTES, CHECKSUM, N_KEYS, ENCODING, START = range(6)
 """What is told of a page: its kind (0 for data in the older form), how many bytes it has, their
-CRC32, how many keys there are, and how they are encoded (5 for DELTA_BINARY_PACKED)."""
-N_FACTS = 5
+CRC32, how many keys there are, how they are encoded (5 for DELTA_BINARY_PACKED), and where it
+begins."""
+N_FACTS = 6
 
-MISSING = -1
-"""Stands for what the header does not tell."""
+MISSING = -(1 << 62)
+"""Stands for what the header does not tell; no number of a header is so small."""
 
 _STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY = range(9)
 _STRUCT = 12
@@ -30,20 +41,53 @@ _DATA_FIELD = 5
 
 
 @compiled
-def read_header(data: NDArray[np.uint8], start: int, end: int, facts: NDArray[np.int64]) -> int:
-    """Read the header of a page.
+def find_pages(
+    data: NDArray[np.uint8], start: int, end: int, pages: NDArray[np.int64]
+) -> tuple[int, int, int]:
+    """Find the pages that are there as a whole.
 
     Parameters
     ----------
     data, start, end
-        The header begins at `start`, and what is known of the file ends at `end`.
-    facts
-        Filled.
+        The first header begins at `start`, and what is known of the file ends at `end`.
+    pages
+        Filled with a row of facts for each page, as many as there are rows.
 
     Returns
     -------
     int
-        Where the page begins; −1 if the header ends later, or has what no header of a page has.
+        How many were found.
+    int
+        Where the next header begins.
+    int
+        How many bytes the page of that header lacks, or 0 if the header itself is not there as a
+        whole, or is none.
+    """
+    n_pages, n_missing = 0, 0
+    while n_pages < pages.shape[0] and start < end:
+        facts = pages[n_pages]
+        place = _read_header(data, start, end, facts)
+        if place < 0 or facts[N_BYTES] < 0:
+            break
+        facts[START] = place
+        if place + facts[N_BYTES] > end:
+            n_missing = place + facts[N_BYTES] - end
+            break
+        start = place + facts[N_BYTES]
+        n_pages += 1
+    return n_pages, start, n_missing
+
+
+@compiled
+def _read_header(data: NDArray[np.uint8], start: int, end: int, facts: NDArray[np.int64]) -> int:
+    """Read a header; return where it ends, −1 if it does not or has what no header of a page has.
+
+    Parameters
+    ----------
+    data, start, end
+        As for `find_pages`.
+    facts
+        Filled.
     """
     facts[:] = MISSING
     fields = np.zeros(_MAX_DEPTH, dtype=np.int64)
