@@ -4,6 +4,7 @@ import base64
 import gzip
 import hashlib
 import itertools
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -97,3 +98,14 @@ def test_a_line_that_never_ends_is_no_size_of_a_chunk():
         assert dechunker.feed(b"1" * 1000) == []
     assert not dechunker.is_chunked
     assert dechunker.feed(b"\r\n") == []
+
+
+def test_a_message_whose_header_does_not_end_is_not_kept_in_memory():
+    payload = Payload(is_http=True)
+    tracemalloc.start()
+    for _ in range(64):
+        payload.feed(b"x" * (1 << 20))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert not payload.is_found
+    assert peak < 1 << 23

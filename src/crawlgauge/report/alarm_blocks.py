@@ -17,6 +17,8 @@ _VERDICTS: Mapping[Course, str] = {
     "rise": "rise",
     "unknown": "not known",
 }
+_NO_CHANGE = 5e-5
+"""Smaller changes are none to anybody."""
 _PHRASES: Mapping[MeasureName, Callable[[float], str]] = {
     "coverage": percent,
     "size": count,
@@ -78,6 +80,8 @@ def _say_change(change: Estimate) -> str:
         return UNKNOWN
     if abs(change.value) < _LEAST_CHANGE:
         return percent(0)
+    if abs(change.value) < _NO_CHANGE:
+        return "0 %"
     sign = "−" if change.value < 0 else "+"
     return f"{sign}{percent(abs(change.value))}"
 

@@ -47,7 +47,8 @@ class Payload:
             held = self._pending + piece
             end = _HEADER_END.search(held, 0, _MAX_HEADER_BYTES)
             if end is None:
-                self._pending = held
+                # What is longer has no header, and may have no end either.
+                self._pending = held[:_MAX_HEADER_BYTES]
                 return
             self.header, piece = held[: end.end()], held[end.end() :]
             self._pending = None
