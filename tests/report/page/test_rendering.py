@@ -48,8 +48,13 @@ class Reader(html.parser.HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def estimates():
-    return cg.estimate(cg.simulate_table(n_crawls=5, population=5_000, seed=2)).estimates
+def fit():
+    return cg.estimate(cg.simulate_table(n_crawls=5, population=5_000, seed=2))
+
+
+@pytest.fixture(scope="module")
+def estimates(fit):
+    return fit.estimates
 
 
 @pytest.fixture(scope="module")
@@ -188,8 +193,7 @@ def test_the_script_gets_other_data_sets_as_they_are(charts):
     assert live["specification"]["datasets"] == {"more": [{"x": 1}]}
 
 
-def test_a_report_is_written_whole_or_not_at_all(tmp_path, estimates):
-    fit = cg.Fit(table=None, estimates=estimates)
+def test_a_report_is_written_whole_or_not_at_all(tmp_path, fit):
     written = cg.write_report(fit, tmp_path / "report.html")
     content = (tmp_path / "report.html").read_bytes()
     assert written.to_dict() == {
