@@ -23,12 +23,16 @@ class Section:
         The answer.
     charts
         Its figures, which stand behind the first block.
+    alarm
+        What is wrong with the newest crawl, which the top of the page then says too; empty if
+        nothing is.
     """
 
     name: str
     title: str
     blocks: tuple[Block, ...]
     charts: tuple[Chart | NoChart, ...] = ()
+    alarm: str = ""
 
 
 class Answer(Protocol):

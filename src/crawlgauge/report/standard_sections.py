@@ -25,11 +25,13 @@ def list_sections(table: OverlapTable, estimates: Estimates) -> tuple[Section, .
     estimates
         Made from them.
     """
+    check = check_newest_crawl(table, estimates)
     return (
         Section(
             name="newest-check",
             title="Is the newest crawl in line with the others?",
-            blocks=tuple(alarm_blocks.to_blocks(check_newest_crawl(table, estimates))),
+            blocks=tuple(alarm_blocks.to_blocks(check)),
+            alarm=check.statement if check.has_drop else "",
         ),
         _follow(table),
         Section(

@@ -1,7 +1,9 @@
 """Further questions in the page: what stands on a terminal stands there, too."""
 
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import crawlgauge as cg
@@ -76,6 +78,19 @@ def test_short_series_have_a_report_that_says_what_is_not_known(n_crawls):
     page = cg.estimate(cg.simulate_table(n_crawls=n_crawls, seed=1)).to_html()
     for name in ("newest-check", "history", "plan"):
         assert f'<section id="{name}"' in page
+
+
+def test_a_drop_that_the_check_finds_stands_at_the_top_too(table):
+    halves = [*(crawl.n_urls for crawl in table.crawls[:-1]), table.crawls[-1].n_urls // 2]
+    scale = np.array(halves) / [crawl.n_urls for crawl in table.crawls]
+    shared = np.round(table.n_shared * np.outer(scale, scale)).astype(np.int64)
+    np.fill_diagonal(shared, halves)
+    crawls = [replace(c, n_urls=n) for c, n in zip(table.crawls, halves, strict=True)]
+    halved = replace(table, crawls=tuple(crawls), n_shared=shared, histories=None)
+    page = cg.estimate(halved).to_html()
+    newest = page[page.index('<section id="newest"') : page.index('<nav class="contents"')]
+    assert "A drop" in newest
+    assert "The crawl shrank" in newest
 
 
 def test_answers_to_further_questions_become_sections(fit, tmp_path):

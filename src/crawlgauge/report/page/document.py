@@ -132,7 +132,7 @@ def make_page(
         labels=tuple(crawl.label for crawl in estimates.crawls),
         answer=answer,
         newest_label=estimates.newest.label,
-        newest=judge_newest(estimates),
+        newest=judge_newest(estimates, _find_alarm(sections)),
         contents=_list_contents(
             figures, questions, has_union=has_union, has_estimators=bool(estimators.rows)
         ),
@@ -161,6 +161,10 @@ def make_page(
         inputs=_list_inputs(estimates),
         glossary=tuple(GLOSSARY.items()),
     )
+
+
+def _find_alarm(sections: Sequence[Section]) -> str:
+    return next((section.alarm for section in sections if section.alarm), "")
 
 
 def _arrange(charts: Sequence[Chart | NoChart]) -> Figures:

@@ -12,7 +12,7 @@ _ALIKE = 0.01
 """A difference in size below this share is none that one would name."""
 
 
-def judge_newest(estimates: Estimates) -> Verdict:
+def judge_newest(estimates: Estimates, alarm: str = "") -> Verdict:
     """Return what can be said of the newest crawl beside the earlier ones.
 
     Only the estimates themselves are compared; that a difference is more than chance is said
@@ -22,7 +22,11 @@ def judge_newest(estimates: Estimates) -> Verdict:
     ----------
     estimates
         Of a series of crawls.
+    alarm
+        What a check of the crawl against the series has found, if that is a drop.
     """
+    if alarm:
+        return Verdict(tone="bad", word="a drop", sentence=alarm)
     coverage = estimates.newest.coverage
     size = _describe_size(estimates)
     if coverage.value is None:
