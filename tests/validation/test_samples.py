@@ -45,7 +45,7 @@ def keys_of_urls(n_urls, seed):
     """Return the key of each of an archive's URLs."""
     numbers = pa.array(np.arange(n_urls)).cast(pa.string())
     urls = pc.binary_join_element_wise(f"http://site{seed}.org/", numbers, "")
-    return compute_keys(urls, RAW)
+    return compute_keys(urls.cast(pa.binary()), RAW)
 
 
 def write_archive(folder, n_crawls, size, seed):
