@@ -112,7 +112,8 @@ def _to_table(grid: Grid, name: str, caption: str) -> Table:
         caption=caption,
         is_headed=True,
         columns=tuple(
-            Column(header=column.header, is_number=column.align == "right")
+            # Readers who do not see the table hear the names of its columns.
+            Column(header=column.header or "note", is_number=column.align == "right")
             for column in grid.columns
         ),
         rows=tuple(
