@@ -6,7 +6,17 @@ from dataclasses import dataclass
 
 from crawlgauge.errors import CrawlError
 
-__all__ = ["Crawl", "check_label", "date_from_label", "format_time", "parse_date", "parse_time"]
+__all__ = [
+    "DAYS_PER_YEAR",
+    "Crawl",
+    "check_label",
+    "date_from_label",
+    "format_time",
+    "parse_date",
+    "parse_time",
+]
+
+DAYS_PER_YEAR = 365.25
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,119}")
 _DAY_OF_A_MONTH_LABEL = 15

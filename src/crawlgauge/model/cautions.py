@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from crawlgauge.crawl import Crawl
+from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.model.margins import Margins
-from crawlgauge.model.pairs import DAYS_PER_YEAR, PairData
+from crawlgauge.model.pairs import PairData
 from crawlgauge.model.phrases import count, names, per_year, percent, span, things
 from crawlgauge.model.two_crawls import lower_bound
 from crawlgauge.model.two_way import TwoWayFit

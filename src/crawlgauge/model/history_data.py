@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.pairs import DAYS_PER_YEAR, freeze_arrays
+from crawlgauge.crawl import DAYS_PER_YEAR
+from crawlgauge.model.pairs import freeze_arrays
 from crawlgauge.overlaps.table import OverlapTable
 
 __all__ = ["HistoryData", "history_data"]

@@ -21,15 +21,17 @@ from crawlgauge.model.pairs import PairData, freeze_arrays
 from crawlgauge.model.two_way import TwoWayFit
 from crawlgauge.model.urn_variance import urn_moments, urn_state
 
-__all__ = ["LEVEL", "Margin", "Margins", "find_margins"]
+__all__ = ["LEVEL", "NORMAL_QUANTILE", "Margin", "Margins", "find_margins"]
 
 LEVEL = 0.95
 """Share of intervals that hold the truth."""
 
+NORMAL_QUANTILE = 1.959964
+"""Of that level, two-sided."""
+
 _N_COMMON = 3
 _MIN_REPLICATES = 3
 _TOO_FEW = "fewer than 3 crawls can be left out in turn: no interval is possible"
-_NORMAL_QUANTILE = 1.959964
 # A factor of half a billion to either side is no information, and its square a huge number.
 _MAX_HALF_WIDTH = 20.0
 _TOO_WIDE = "the pairs contradict each other so much that an interval would span everything"
@@ -88,7 +90,7 @@ def find_margins(pairs: PairData, fit: TwoWayFit) -> Margins:
     drawing, of_sample, sample_of_populations = _sampling_variances(pairs, fit, wanted, influence)
     sampling = drawing + of_sample
     of_populations = drawing[_N_COMMON:] + sample_of_populations
-    alone = [_NORMAL_QUANTILE * math.sqrt(squared[0]) for squared in (sampling, of_sample)]
+    alone = [NORMAL_QUANTILE * math.sqrt(squared[0]) for squared in (sampling, of_sample)]
     if fit.n_freedom <= 0:
         return _collect(none, *alone)
     replicates = delete_each_crawl(pairs, fit.latest)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
-__all__ = ["DAYS_PER_YEAR", "MAX_LOG", "PairData", "freeze_arrays", "pair_data"]
+__all__ = ["MAX_LOG", "PairData", "freeze_arrays", "pair_data"]
 
-DAYS_PER_YEAR = 365.25
 
 MAX_LOG = 600.0
 """Rates per year beyond e^±600, as crawls of one day after the other can give, say nothing."""

@@ -2,6 +2,8 @@
 
 import math
 
+from crawlgauge.crawl import DAYS_PER_YEAR
+
 __all__ = [
     "count",
     "growth_per_year",
@@ -23,7 +25,6 @@ _MOST_DECIMALS = 2
 _LEAST_GROWTH = 0.0005
 _LEAST_MONTHS = 1.5
 _WHOLE_YEARS = 10
-_DAYS_PER_YEAR = 365.25
 
 
 def percent(share: float) -> str:
@@ -107,7 +108,7 @@ def span(years: float) -> str:
     """
     months = 12 * years
     if months < _LEAST_MONTHS:
-        return _plural(f"{years * _DAYS_PER_YEAR:.0f}", "day")
+        return _plural(f"{years * DAYS_PER_YEAR:.0f}", "day")
     if years < 1:
         return _plural(f"{months:.0f}", "month")
     return _plural(f"{years:,.0f}" if years >= _WHOLE_YEARS else _trim(f"{years:.1f}"), "year")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from crawlgauge.crawl import Crawl
+from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.model.estimates import (
     Agreement,
     Check,
@@ -19,7 +19,6 @@ from crawlgauge.model.estimates import (
 from crawlgauge.model.growth import log_growth
 from crawlgauge.model.history_fits import HistoryFits
 from crawlgauge.model.known_alive.results import KnownAliveFit, NoKnownAlive
-from crawlgauge.model.pairs import DAYS_PER_YEAR
 from crawlgauge.model.phrases import percent
 from crawlgauge.model.ranges import half_life_years
 from crawlgauge.model.statement_histories import state_known_alive

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import PairResidual
-from crawlgauge.model.pairs import DAYS_PER_YEAR
 from crawlgauge.model.paper import PooledLine
 from crawlgauge.model.two_way import TwoWayFit
 from crawlgauge.overlaps.table import OverlapTable, Pair

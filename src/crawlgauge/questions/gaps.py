@@ -2,6 +2,7 @@
 
 import re
 
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.errors import CrawlgaugeError
 
 __all__ = ["DEFAULT_MAX_GAP", "parse_gap"]
@@ -10,7 +11,7 @@ DEFAULT_MAX_GAP = "3 months"
 """With a half-life of two years, nine URLs of ten live on as long; farther apart, more of the
 answer comes from the persistence than from the overlap."""
 
-_DAYS = {"d": 1.0, "w": 7.0, "m": 365.25 / 12, "y": 365.25}
+_DAYS = {"d": 1.0, "w": 7.0, "m": DAYS_PER_YEAR / 12, "y": DAYS_PER_YEAR}
 _GAP = re.compile(r"(\d+(?:\.\d+)?) *(d|w|m|y|days?|weeks?|months?|years?)?")
 
 

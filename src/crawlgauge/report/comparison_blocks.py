@@ -1,11 +1,11 @@
 """A comparison of archives in words, in the order in which people ask."""
 
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.comparison.comparison import Comparison, HostHoldings
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, names, percent, span, things
 from crawlgauge.report.blocks import Block, Grid, Item, Paragraph
 from crawlgauge.report.comparison_pair_blocks import (
-    DAYS_PER_YEAR,
     say_matched,
     say_pairs,
     say_ratio,

@@ -1,14 +1,14 @@
 """Two archives in tables: their matched crawls, or one row for each two of several."""
 
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.comparison.comparison import ArchivePair
 from crawlgauge.model.phrases import count, percent, span
 from crawlgauge.report.blocks import Block, Grid, Paragraph
 from crawlgauge.report.range_text import UNKNOWN, with_range
 from crawlgauge.report.text_table import Column
 
-__all__ = ["DAYS_PER_YEAR", "say_matched", "say_pairs", "say_ratio"]
+__all__ = ["say_matched", "say_pairs", "say_ratio"]
 
-DAYS_PER_YEAR = 365.25
 _LEAST_RATIO, _MOST_RATIO = 0.1, 10.0
 """Between these, two decimals say enough of a ratio."""
 

@@ -1,5 +1,6 @@
 """The recall of a reference in words, in the order in which people ask."""
 
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent, span
 from crawlgauge.model.recall.results import FrontierBound, Recall, Reference, UniformCheck
@@ -9,7 +10,6 @@ from crawlgauge.report.text_table import Column
 
 __all__ = ["to_blocks"]
 
-_DAYS_PER_YEAR = 365.25
 _NOUNS = {"url": "URLs", "host": "hosts", "domain": "domains"}
 
 
@@ -162,7 +162,7 @@ def _say_uniform(check: UniformCheck) -> Block:
     apart = (
         "on the same day"
         if check.gap_days == 0
-        else f"{span(abs(check.gap_days) / _DAYS_PER_YEAR)} "
+        else f"{span(abs(check.gap_days) / DAYS_PER_YEAR)} "
         f"{'later' if check.gap_days > 0 else 'earlier'}"
     )
     return [

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.errors import SimulationError
 
 __all__ = [
-    "DAYS_PER_YEAR",
     "DatePlan",
     "change_length",
     "choose_dates",
@@ -17,7 +17,6 @@ __all__ = [
     "years_since_first",
 ]
 
-DAYS_PER_YEAR = 365.25
 
 _MONTHS_PER_YEAR = 12
 _LAST_DAY_OF_EVERY_MONTH = 28

@@ -13,7 +13,7 @@ from crawlgauge.model.recall.frontier import bound_by_frontier
 from crawlgauge.model.recall.recalling import HeldCounts, recall_reference, series_of
 from crawlgauge.model.recall.results import CrawlRecall, Reference
 from crawlgauge.model.recall.uniform import Decay, carry_recall, carry_union, check_uniform
-from crawlgauge.model.recall.wilson import wilson_share
+from crawlgauge.model.sampled_counts import share as share_of_sample
 
 YEAR = 365.25
 UNION = {
@@ -28,6 +28,10 @@ def interval(value, low, high):
 
 def crawl(label, date, n_urls=1000):
     return Crawl(label=label, date=dt.date.fromisoformat(date), n_urls=n_urls)
+
+
+def wilson_share(n_held, n_all):
+    return share_of_sample(n_held, n_all, 0.0)
 
 
 @pytest.mark.parametrize(

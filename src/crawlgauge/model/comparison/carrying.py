@@ -4,13 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crawlgauge.model.comparison.log_range import NORMAL_QUANTILE
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.margins import LEVEL
+from crawlgauge.model.margins import LEVEL, NORMAL_QUANTILE
 
-__all__ = ["DAYS_PER_YEAR", "Carrying", "carrying_from_series", "carrying_with"]
-
-DAYS_PER_YEAR = 365.25
+__all__ = ["Carrying", "carrying_from_series", "carrying_with"]
 
 _UNKNOWN = (
     "how many URLs live on between crawls of different dates is not known: no archive has three "

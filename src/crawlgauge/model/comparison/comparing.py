@@ -1,6 +1,5 @@
 """From what was counted over several archives to their comparison."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,10 +13,10 @@ from crawlgauge.model.comparison.comparison import (
     HostRow,
     JointHoldings,
 )
-from crawlgauge.model.comparison.log_range import LogRange
 from crawlgauge.model.comparison.matching import match_crawls
 from crawlgauge.model.comparison.pairing import compare_crawls, typical_share, typical_size
 from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.sampled_counts import scaled
 from crawlgauge.overlaps.archive_counts import ArchiveCounts, HostCounts
 from crawlgauge.provenance import Provenance
 
@@ -81,9 +80,9 @@ def compare_archives(
         persistence=carrying.persistence,
         archives=tuple(_holding(counts, names, k, series[k]) for k in places),
         joint=JointHoldings(
-            n_distinct=_scale(counts.n_distinct, counts.sample_rate),
-            n_in_one=_scale(sum(map(counts.held_only, places)), counts.sample_rate),
-            n_in_all=_scale(counts.held(*places), counts.sample_rate),
+            n_distinct=scaled(counts.n_distinct, counts.sample_rate),
+            n_in_one=scaled(sum(map(counts.held_only, places)), counts.sample_rate),
+            n_in_all=scaled(counts.held(*places), counts.sample_rate),
         ),
         pairs=pairs,
         hosts=None if hosts is None else _list_hosts(hosts, n_hosts),
@@ -122,7 +121,7 @@ def _compare_two(
         coverage_a=typical_share(compared, "coverage_a", carrying),
         coverage_b=typical_share(compared, "coverage_b", carrying),
         joint_coverage=typical_share(compared, "joint_coverage", carrying),
-        n_shared=_scale(counts.held(i, j), counts.sample_rate),
+        n_shared=scaled(counts.held(i, j), counts.sample_rate),
     )
 
 
@@ -130,21 +129,11 @@ def _holding(counts: ArchiveCounts, names: Sequence[str], k: int, series: OwnSer
     return Holding(
         name=names[k],
         n_crawls=len(counts.crawls[k]),
-        n_urls=_scale(counts.held(k), counts.sample_rate),
-        n_only=_scale(counts.held_only(k), counts.sample_rate),
+        n_urls=scaled(counts.held(k), counts.sample_rate),
+        n_only=scaled(counts.held_only(k), counts.sample_rate),
         own_coverage=series.coverage,
         own_persistence=series.persistence,
     )
-
-
-def _scale(n_counted: int, sample_rate: float) -> Estimate:
-    """Return how many URLs there are, from how many of a sample there are."""
-    if sample_rate == 1:
-        return Estimate(value=n_counted)
-    if n_counted == 0:
-        return Estimate(value=0.0, reason="none in the sample")
-    found = LogRange(value=math.log(n_counted / sample_rate))
-    return found.widened((1 - sample_rate) / n_counted).to_estimate()
 
 
 def _list_hosts(hosts: HostCounts, n_hosts: int) -> HostHoldings:

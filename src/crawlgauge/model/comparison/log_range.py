@@ -5,12 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.margins import LEVEL
+from crawlgauge.model.margins import LEVEL, NORMAL_QUANTILE
 
-__all__ = ["NORMAL_QUANTILE", "LogRange", "typical_value"]
-
-NORMAL_QUANTILE = 1.959964
-"""Of the level 0.95, two-sided."""
+__all__ = ["LogRange", "typical_value"]
 
 _MAX_UP = 20.0
 """A factor of half a billion is no upper end."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from crawlgauge.crawl import Crawl
-from crawlgauge.model.comparison.carrying import DAYS_PER_YEAR, Carrying
+from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
+from crawlgauge.model.comparison.carrying import Carrying
 from crawlgauge.model.comparison.comparison import MatchedCrawls
 from crawlgauge.model.comparison.log_range import LogRange, typical_value
 from crawlgauge.model.comparison.two_lists import TwoLists

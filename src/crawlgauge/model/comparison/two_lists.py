@@ -8,7 +8,8 @@ share ``kept · n_a · n_b / N`` URLs on average, however unevenly one of them i
 import math
 from dataclasses import dataclass
 
-from crawlgauge.model.comparison.log_range import NORMAL_QUANTILE, LogRange
+from crawlgauge.model.comparison.log_range import LogRange
+from crawlgauge.model.margins import NORMAL_QUANTILE
 
 __all__ = ["TwoLists"]
 

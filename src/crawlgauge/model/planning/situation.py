@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import Basis, Estimate, Estimates
 from crawlgauge.model.margins import LEVEL
-from crawlgauge.model.pairs import DAYS_PER_YEAR
 
 __all__ = [
     "ALL_QUANTITIES",

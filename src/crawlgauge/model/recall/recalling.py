@@ -10,7 +10,7 @@ from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.recall.frontier import bound_by_frontier
 from crawlgauge.model.recall.results import CrawlRecall, Recall, Reference
 from crawlgauge.model.recall.uniform import Decay, carry_recall, carry_union, check_uniform
-from crawlgauge.model.recall.wilson import wilson_share
+from crawlgauge.model.sampled_counts import share
 from crawlgauge.provenance import Provenance
 
 __all__ = ["HeldCounts", "Series", "recall_reference", "series_of"]
@@ -31,6 +31,13 @@ class HeldCounts:
     n_looked_for: int
     n_held: int
     is_least: bool = False
+
+    @property
+    def recall(self) -> Estimate:
+        """The share that is held; the reference is a sample of far more that could be listed."""
+        if self.n_looked_for == 0:
+            return Estimate.unknown("none of the reference can be looked for")
+        return share(self.n_held, self.n_looked_for, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +139,7 @@ def recall_reference(
         for crawl, counts in zip(crawls, held, strict=bool(held))
     )
     union = held_by_any or HeldCounts(n_looked_for=0, n_held=0)
-    held_by_all = wilson_share(union.n_held, union.n_looked_for)
+    held_by_all = union.recall
     uniform = None
     if date is not None:
         gaps = [(row.crawl.date - date).days for row in rows]
@@ -173,7 +180,7 @@ def _carrying(series: Series, persistence: float | None) -> Carrying:
 def _row(
     crawl: Crawl, counts: HeldCounts, series: Series, date: dt.date | None, decay: Decay
 ) -> CrawlRecall:
-    recall = wilson_share(counts.n_held, counts.n_looked_for)
+    recall = counts.recall
     by_reference = None
     if date is not None:
         by_reference = carry_recall(recall, (crawl.date - date).days, decay)

@@ -3,10 +3,11 @@
 import math
 from dataclasses import dataclass
 
-from crawlgauge.model.comparison.carrying import DAYS_PER_YEAR, Carrying
-from crawlgauge.model.comparison.log_range import NORMAL_QUANTILE, LogRange
+from crawlgauge.crawl import DAYS_PER_YEAR
+from crawlgauge.model.comparison.carrying import Carrying
+from crawlgauge.model.comparison.log_range import LogRange
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.margins import LEVEL
+from crawlgauge.model.margins import LEVEL, NORMAL_QUANTILE
 from crawlgauge.model.phrases import percent
 from crawlgauge.model.recall.results import CrawlRecall, UniformCheck
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.margins import Margin
-from crawlgauge.model.pairs import DAYS_PER_YEAR
+from crawlgauge.model.margins import NORMAL_QUANTILE, Margin
 from crawlgauge.model.ranges import exponential
 from crawlgauge.model.strata.even_capture import check_even_capture
 from crawlgauge.model.strata.strata import Strata, StratumEstimate, Whole
@@ -21,7 +21,6 @@ __all__ = ["estimate_strata"]
 
 _MIN_CRAWLS = 3
 _MIN_INTERVAL_CRAWLS = 4
-_Z = 1.959964
 
 _FEW_CRAWLS = "not identifiable: coverage and turnover can be told apart from 3 crawls on"
 _ONE_DATE = "not identifiable: its crawls are of too few different dates"
@@ -101,7 +100,7 @@ def _take(numbers: Numbers, number: int, n_crawls: int, excess: float = 0.0) -> 
         return _Logs(value=value, margin=Margin())
     if n_crawls < _MIN_INTERVAL_CRAWLS:
         return _Logs(value=value, margin=Margin(reason=NO_INTERVAL))
-    squared = max(half_width**2 + _Z**2 * excess, 0.0)
+    squared = max(half_width**2 + NORMAL_QUANTILE**2 * excess, 0.0)
     return _Logs(value=value, margin=Margin(half_width=math.sqrt(squared)))
 
 
@@ -223,7 +222,9 @@ def _whole_sum(counts: StratumCounts, numbers: StratumNumbers | None) -> Whole:
         known, newest.quantile**2 * newest.own_variance, np.nanmax(newest.half_width) ** 2
     )
     of_coverage = _combine(share, own, newest.common_margin)
-    of_population = _combine(share, np.maximum(own + _Z**2 * excess, 0.0), newest.common_margin)
+    of_population = _combine(
+        share, np.maximum(own + NORMAL_QUANTILE**2 * excess, 0.0), newest.common_margin
+    )
     if len(counts.crawls) < _MIN_INTERVAL_CRAWLS:
         of_coverage = of_population = Margin(reason=NO_INTERVAL)
     log_total = math.log(float(populations.sum()))

@@ -4,8 +4,9 @@ import math
 from dataclasses import dataclass
 
 from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.margins import LEVEL, NORMAL_QUANTILE
+from crawlgauge.model.sampled_counts import scaled, share
 from crawlgauge.model.turnover.categories import Categories
-from crawlgauge.model.turnover.scaling import LEVEL, QUANTILE, scaled, share
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
 __all__ = ["FIRST", "Kept", "count_kept"]
@@ -99,7 +100,7 @@ def _from_sketch(table: OverlapTable, n_shared: int, position: int) -> Kept:
     """Take an overlap that others have estimated, with the error that they give."""
     before, now = (crawl.n_urls for crawl in table.crawls[position - 1 : position + 1])
     error = 0.0 if table.se_shared is None else float(table.se_shared[position - 1, position])
-    margin = 0.0 if math.isnan(error) else QUANTILE * error
+    margin = 0.0 if math.isnan(error) else NORMAL_QUANTILE * error
     return Kept(
         kept=_between(n_shared, margin, min(before, now)),
         added=_between(now - n_shared, margin, now),

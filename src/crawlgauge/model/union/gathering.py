@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.checks import Diagnosis
 from crawlgauge.model.estimates import Basis, Estimate, Estimates
 from crawlgauge.model.history_fits import HistoryFits
 from crawlgauge.model.known_alive.results import KnownAliveFit
 from crawlgauge.model.latent_class.fitting import LatentClassFit
-from crawlgauge.model.pairs import DAYS_PER_YEAR
 from crawlgauge.model.union.held_ratio import HeldUrls, follow_classes
 from crawlgauge.model.union.holdings import Holdings
 from crawlgauge.model.union.views import Spread, View

@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.model.estimates import Basis, Estimate
-from crawlgauge.model.margins import LEVEL
+from crawlgauge.model.margins import LEVEL, NORMAL_QUANTILE
 from crawlgauge.model.pairs import freeze_arrays
 
 __all__ = ["Spread", "View", "find_range", "held_share", "n_living_held", "n_living_unseen"]
 
 Numbers = NDArray[np.float64]
-
-_NORMAL_QUANTILE = 1.959964
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -157,7 +155,7 @@ def find_range(
     ]
     shifted = [
         function(replace(view, known_share=np.clip(view.known_share + shift, 0.0, 1.0)))
-        for shift in (-_NORMAL_QUANTILE * view.known_error, _NORMAL_QUANTILE * view.known_error)
+        for shift in (-NORMAL_QUANTILE * view.known_error, NORMAL_QUANTILE * view.known_error)
     ]
     below = math.hypot(value - min(corners), value - min(*shifted, value))
     above = math.hypot(max(corners) - value, max(*shifted, value) - value)

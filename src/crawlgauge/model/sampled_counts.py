@@ -7,12 +7,9 @@ intervals (Wilson's for shares): they hold for small counts too, and are never b
 import math
 
 from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.margins import LEVEL, NORMAL_QUANTILE
 
-__all__ = ["LEVEL", "QUANTILE", "part_of", "scaled", "share"]
-
-LEVEL = 0.95
-QUANTILE = 1.959963984540054
-"""Of the normal distribution, for `LEVEL`."""
+__all__ = ["part_of", "scaled", "share"]
 
 _NONE_SAMPLED = "none of them is in the sample"
 
@@ -38,7 +35,7 @@ def scaled(n: int, rate: float) -> Estimate:
     if rate == 1:
         return Estimate(value=n)
     # All totals N with (n - N rate)² <= z² N rate (1 - rate).
-    spread = QUANTILE**2 * (1 - rate)
+    spread = NORMAL_QUANTILE**2 * (1 - rate)
     middle = n + spread / 2
     half_width = math.sqrt(spread * (n + spread / 4))
     return Estimate(
@@ -58,12 +55,15 @@ def share(n: int, n_all: int, rate: float) -> Estimate:
     n, n_all
         Counted in the sample.
     rate
-        As for `scaled`.
+        As for `scaled`; 0 if what the sample stands for is far larger than it.
 
     Examples
     --------
     >>> share(30, 40, 1.0).value
     0.75
+    >>> number = share(81, 263, 0.0)
+    >>> f"{number.low:.4f} {number.high:.4f}"
+    '0.2553 0.3662'
     >>> number = share(30, 40, 0.01)
     >>> round(number.low, 2), round(number.high, 2)
     (0.6, 0.86)
@@ -74,7 +74,7 @@ def share(n: int, n_all: int, rate: float) -> Estimate:
     if rate == 1:
         return Estimate(value=value)
     # What is in the sample is known: only the rest is in doubt.
-    doubt = QUANTILE**2 * (1 - rate) / n_all
+    doubt = NORMAL_QUANTILE**2 * (1 - rate) / n_all
     middle = (value + doubt / 2) / (1 + doubt)
     half_width = math.sqrt(doubt * (value * (1 - value) + doubt / 4)) / (1 + doubt)
     return Estimate(
