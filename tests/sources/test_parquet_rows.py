@@ -221,6 +221,17 @@ def test_only_what_is_asked_for_is_read(read, monkeypatch):
     assert asked == ["url", "status", "mime"]
 
 
+def test_common_crawls_keys_are_read_without_the_urls_where_these_say_no_more(read):
+    table = {"url_surtkey": ["org,a)/", "org,b)/x?y=z", "org,c)/"], "url": URLS}
+    found = read(table, needs_url=False)
+    assert column(found, "key") == [b"org,a)/", b"org,b)/x?y=z", b"org,c)/"]
+    assert column(found, "url") == [None, None, None]
+    assert column(read(table), "url") == [url.encode() for url in URLS]
+    # What another program calls a key may be anything.
+    other = {"urlkey": table["url_surtkey"], "url": URLS}
+    assert column(read(other, needs_url=False), "url") == [url.encode() for url in URLS]
+
+
 def test_row_groups_and_batches_are_read_in_order_and_rows_numbered(read, monkeypatch):
     monkeypatch.setattr(parquet_rows, "_BATCH_ROWS", 7)
     monkeypatch.setattr(parquet_rows, "_PART_BYTES", 100)

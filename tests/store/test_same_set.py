@@ -127,3 +127,32 @@ def test_keys_of_indexes_are_the_same_too(tmp_path, captures, form):
         found = cg.add_crawl(tmp_path / f"{name}.store", "x", tmp_path / name, **options)
         sums.add(found.crawl_set.checksum)
     assert len(sums) == 1
+
+
+def test_common_crawls_keys_alone_tell_what_its_urls_tell(captures, tmp_path):
+    rows, *_ = captures
+    robots = {"urlkey": "org,example)/robots.txt", "url": "http://example.org/robots.txt"}
+    told = [*rows, {**rows[0], **robots}]
+    found = []
+    for key_name in ("urlkey", "url_surtkey"):
+        path = tmp_path / f"{key_name}.parquet"
+        table = pa.Table.from_pylist(
+            [
+                {
+                    key_name: row["urlkey"],
+                    "url": row["url"],
+                    "fetch_time": row["timestamp"],
+                    "fetch_status": int(row["status"]),
+                    "content_mime_type": row["mime"],
+                }
+                for row in told
+            ]
+        )
+        pq.write_table(table, path)
+        store = tmp_path / key_name
+        added = cg.add_crawl(store, "x", path, identity="given").crawl_set
+        attributes = cg.open_store(store).attributes(added)
+        hosts = attributes.hosts.take(pa.array(attributes.host_codes)).to_pylist()
+        found.append((added.checksum, added.excluded, hosts, attributes.statuses.tolist()))
+    assert found[0] == found[1]
+    assert found[0][1]["robots.txt"] == 1

@@ -1,18 +1,31 @@
 """From Arrow columns of any type to a batch of captures."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.captures import Captures
+from crawlgauge.sources import column_kernel
+from crawlgauge.sources.captures import NO_STATUS, Captures
+from crawlgauge.sources.left_out import count_left_out
 from crawlgauge.sources.line_kernel import ACCEPTED
-from crawlgauge.sources.record_kernel import GROUP, KEY, N_FIELDS, TIME, URL
-from crawlgauge.sources.records import assemble
+from crawlgauge.sources.record_kernel import (
+    DIGEST,
+    GROUP,
+    KEY,
+    MAX_STATUS_DIGITS,
+    MIME,
+    STATUS,
+    TIME,
+    URL,
+)
+from crawlgauge.sources.records import MAX_URL_BYTES
 from crawlgauge.sources.request import Request
+from crawlgauge.sources.texts import Texts
+from crawlgauge.sources.time_kernel import NO_TIME
 
 __all__ = ["to_captures"]
 
@@ -20,6 +33,8 @@ _MIN_SECONDS, _MAX_SECONDS = (
     int(np.datetime64(year, "s").astype(np.int64)) for year in ("1990", "2201")
 )
 """As for times that are written in digits: others are mistakes."""
+
+_TEXTS = (("key", KEY), ("mime", MIME), ("digest", DIGEST))
 
 
 def to_captures(
@@ -35,8 +50,7 @@ def to_captures(
     Parameters
     ----------
     columns
-        By field of `record_kernel`, of equal lengths; less than 2 GiB together, as places in a
-        block of records have 32 bits.
+        By field of `record_kernel`, of equal lengths. Without a URL all rows are captures.
     request
         Which columns are wanted.
     name
@@ -51,39 +65,88 @@ def to_captures(
     SourceError
         If a column's type is none that its field can have.
     """
-    n_rows = len(columns[URL])
-    times = None
-    texts: dict[int, pa.Array] = {}
-    for field, column in columns.items():
-        if field == TIME and pa.types.is_temporal(column.type):
-            times = _to_seconds(column, name)
-        else:
-            texts[field] = _to_binary(column, field, name)
-    block, spans = _lay_out(texts, n_rows)
+    n_rows = len(next(iter(columns.values())))
     verdicts = np.zeros(n_rows, dtype=np.uint8)
-    bounds = np.maximum(spans[:, URL].astype(np.int64), 0)
-    captures = assemble(
-        block,
-        spans,
-        verdicts,
-        request=request,
-        name=name,
-        bounds=bounds,
-        place=0,
-        first_line=n_before,
-    )
-    # A row has a number, but no place in the file that anybody could look up.
-    examples = tuple(replace(example, offset=0) for example in captures.examples)
-    captures = replace(captures, examples=examples)
-    is_chosen = pa.array(verdicts == ACCEPTED)
-    if times is not None and "time" in request.fields:
-        captures = replace(captures, time=times.filter(is_chosen))
+    urls = _to_texts(columns, URL, n_rows, name)
+    found: dict[str, Any] = {"url": _judge_urls(urls, verdicts) if URL in columns else urls}
+    mime = _to_texts(columns, MIME, n_rows, name)
+    for column_name, field in _TEXTS:
+        if column_name in request.fields:
+            found[column_name] = mime if field == MIME else _to_texts(columns, field, n_rows, name)
+    if "time" in request.fields:
+        found["time"] = _to_times(columns.get(TIME), n_rows, name)
+    if "status" in request.fields:
+        found["status"] = _to_statuses(columns.get(STATUS), n_rows, name)
+        found["revisit"] = np.empty(n_rows, dtype=np.bool_)
+        column_kernel.find_revisits(mime.data, mime.starts, mime.ends, found["revisit"])
     if group is not None:
-        captures = replace(captures, group=pa.repeat(pa.scalar(group, pa.binary()), len(captures)))
-    return captures
+        found["group"] = Texts.of(pa.repeat(pa.scalar(group, pa.binary()), n_rows))
+    elif request.group is not None:
+        found["group"] = _to_texts(columns, GROUP, n_rows, name)
+    left_out = count_left_out(verdicts)
+    if left_out.n_chosen < n_rows:
+        chosen = np.flatnonzero(verdicts == ACCEPTED)
+        found = {column_name: column.take(chosen) for column_name, column in found.items()}
+    bounds = np.maximum(np.stack([urls.starts, urls.ends], axis=1), 0).astype(np.int64)
+    return Captures(
+        **found,
+        rejected=left_out.rejected,
+        excluded=left_out.excluded,
+        # A row has a number, but no place in the file that anybody could look up.
+        examples=left_out.examples(urls.data, bounds, name=name, first_line=n_before),
+    )
 
 
-def _to_seconds(column: pa.Array, name: str) -> pa.Array:
+def _judge_urls(urls: Texts, verdicts: NDArray[np.uint8]) -> Texts:
+    """Judge URLs, and return them without the space around them."""
+    firsts, lasts = np.empty_like(urls.starts), np.empty_like(urls.ends)
+    column_kernel.judge_urls(
+        urls.data, urls.starts, urls.ends, MAX_URL_BYTES, verdicts, firsts, lasts
+    )
+    return Texts(data=urls.data, starts=firsts, ends=lasts)
+
+
+def _to_texts(columns: Mapping[int, pa.Array], field: int, n_rows: int, name: str) -> Texts:
+    """Return a column as texts; none where there is no such column."""
+    column = columns.get(field)
+    if column is None:
+        nowhere = np.full(n_rows, -1, dtype=np.int32)
+        return Texts(data=np.zeros(1, dtype=np.uint8), starts=nowhere, ends=nowhere)
+    return Texts.of(_to_binary(column, field, name))
+
+
+def _to_times(column: pa.Array | None, n_rows: int, name: str) -> NDArray[np.datetime64]:
+    if column is not None and pa.types.is_temporal(column.type):
+        return _to_seconds(column, name)
+    times = np.full(n_rows, NO_TIME, dtype=np.int64)
+    if column is not None:
+        texts = Texts.of(_to_binary(column, TIME, name))
+        column_kernel.read_times(texts.data, texts.starts, texts.ends, times)
+    return times.view("datetime64[s]")
+
+
+def _to_statuses(column: pa.Array | None, n_rows: int, name: str) -> NDArray[np.int32]:
+    statuses = np.full(n_rows, NO_STATUS, dtype=np.int32)
+    if column is None:
+        return statuses
+    if pa.types.is_floating(column.type):
+        # A column of integers in which some are missing is often stored so.
+        column = _to_integers(column)
+    if pa.types.is_integer(column.type):
+        numbers = column.fill_null(0).to_numpy(zero_copy_only=False)
+        is_status = numbers < 10**MAX_STATUS_DIGITS
+        if pa.types.is_signed_integer(column.type):
+            is_status &= numbers > -(10**MAX_STATUS_DIGITS)
+        if column.null_count:
+            is_status &= column.is_valid().to_numpy(zero_copy_only=False)
+        statuses[is_status] = numbers[is_status]
+        return statuses
+    texts = Texts.of(_to_binary(column, STATUS, name))
+    column_kernel.read_statuses(texts.data, texts.starts, texts.ends, statuses)
+    return statuses
+
+
+def _to_seconds(column: pa.Array, name: str) -> NDArray[np.datetime64]:
     """Return times in UTC, to which those with a zone are converted where they are stored."""
     kind = column.type
     if pa.types.is_timestamp(kind):
@@ -94,12 +157,15 @@ def _to_seconds(column: pa.Array, name: str) -> pa.Array:
         numbers = column.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.int64())
     else:
         raise _unusable(column, TIME, name)
-    seconds = numbers.fill_null(0).to_numpy(zero_copy_only=False) // per_second
+    seconds = numbers.fill_null(0).to_numpy(zero_copy_only=False)
+    if per_second > 1:
+        seconds = seconds // per_second
     if pa.types.is_date(kind):
         seconds = seconds * 86_400
     is_wrong = (seconds < _MIN_SECONDS) | (seconds >= _MAX_SECONDS)
-    is_null = column.is_null().to_numpy(zero_copy_only=False)
-    return pa.array(seconds.view("datetime64[s]"), pa.timestamp("s"), mask=is_null | is_wrong)
+    if column.null_count:
+        is_wrong |= column.is_null().to_numpy(zero_copy_only=False)
+    return np.where(is_wrong, NO_TIME, seconds).view("datetime64[s]")
 
 
 def _to_binary(column: pa.Array, field: int, name: str) -> pa.Array:
@@ -140,29 +206,6 @@ def _to_integers(column: pa.Array) -> pa.Array:
     numbers = column.cast(pa.float64()).fill_null(np.nan).to_numpy()
     is_whole = (np.abs(numbers) < 2.0**53) & (np.floor(numbers) == numbers)
     return pa.array(np.where(is_whole, numbers, 0).astype(np.int64), mask=~is_whole)
-
-
-def _lay_out(
-    texts: Mapping[int, pa.Array], n_rows: int
-) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """Put the columns' bytes behind each other, and find where each row's field stands."""
-    spans = np.full((n_rows, N_FIELDS, 2), -1, dtype=np.int32)
-    pieces: list[NDArray[np.uint8]] = []
-    n_bytes = 0
-    for field, column in texts.items():
-        _, offset_buffer, data_buffer = column.buffers()
-        if n_rows == 0 or data_buffer is None or column.null_count == n_rows:
-            continue
-        offsets = np.frombuffer(offset_buffer, dtype=np.int32)
-        offsets = offsets[column.offset : column.offset + n_rows + 1].astype(np.int64)
-        first, last = int(offsets[0]), int(offsets[-1])
-        spans[:, field, 0] = offsets[:-1] - first + n_bytes
-        spans[:, field, 1] = offsets[1:] - first + n_bytes
-        if column.null_count:
-            spans[column.is_null().to_numpy(zero_copy_only=False), field] = -1
-        pieces.append(np.frombuffer(data_buffer, dtype=np.uint8)[first:last])
-        n_bytes += last - first
-    return np.concatenate([np.empty(0, dtype=np.uint8), *pieces]), spans
 
 
 def _unusable(column: pa.Array, field: int, name: str) -> SourceError:

@@ -85,7 +85,7 @@ class Captures:
     Parameters
     ----------
     url
-        URLs as bytes, as the input has them; never null.
+        URLs as bytes, as the input has them; all null where nobody needs them beside the keys.
     key
         The key by which the index file sorts them.
     time
@@ -148,6 +148,11 @@ class Captures:
 
     def __len__(self) -> int:
         return len(self.url)
+
+    @property
+    def n_bytes(self) -> int:
+        """About how much memory it takes: the texts of a batch mostly stand in one buffer."""
+        return max(self.url.data.size, 0 if self.key is None else self.key.data.size)
 
     def columns(self) -> dict[str, pa.Array]:
         """Return the columns that the batch has as Arrow columns, by name."""

@@ -19,9 +19,10 @@ from crawlgauge.sources.cdx_legend import (
     is_legend,
     read_legend,
 )
+from crawlgauge.sources.left_out import readable
 from crawlgauge.sources.lines import Lines, read_lines
 from crawlgauge.sources.member_lines import UTF8_MARK, cut_line, find_lines, first_line
-from crawlgauge.sources.records import MAX_URL_BYTES, assemble, readable
+from crawlgauge.sources.records import MAX_URL_BYTES, assemble
 from crawlgauge.sources.request import Request
 
 __all__ = ["looks_like_cdx", "read_cdx"]

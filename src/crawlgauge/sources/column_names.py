@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from crawlgauge.errors import SourceError
+from crawlgauge.sources.left_out import readable
 from crawlgauge.sources.record_kernel import DIGEST, GROUP, KEY, MIME, STATUS, TIME, URL
-from crawlgauge.sources.records import readable
 from crawlgauge.sources.request import Request
 
 __all__ = ["find_columns", "find_field", "list_names"]

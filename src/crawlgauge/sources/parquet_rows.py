@@ -16,8 +16,8 @@ from crawlgauge.sources.arrow_captures import to_captures
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
 from crawlgauge.sources.column_names import find_columns
+from crawlgauge.sources.left_out import printable
 from crawlgauge.sources.record_kernel import DIGEST, GROUP, KEY, MIME, STATUS, TIME, URL
-from crawlgauge.sources.records import printable
 from crawlgauge.sources.request import Request
 
 __all__ = ["looks_like_parquet", "read_parquet_rows"]
@@ -29,6 +29,10 @@ _BATCH_ROWS = 1 << 15
 _PART_BYTES = 1 << 26
 _BUFFER_BYTES = 1 << 20
 """Read so much of a column at a time, rather than its whole row group."""
+
+_COMMON_CRAWL_KEY = "url_surtkey"
+"""Common Crawl's index is of pages that were fetched from the web, and this is their SURT: it tells
+the host, and the URLs themselves are half of what there is to read."""
 
 _log = logging.getLogger(__name__)
 
@@ -165,6 +169,8 @@ def _choose_columns(leaves: list[_Leaf], path: Path, request: Request, name: str
         names = ["url" if leaf == ("url", "url") else ".".join(leaf) for leaf in leaves]
     found = find_columns(names, asked, source=name)
     wanted = {URL, GROUP, *(field for key, field in _FIELDS if key in request.fields)}
+    if not request.needs_url and KEY in found and names[found[KEY]] == _COMMON_CRAWL_KEY:
+        wanted.remove(URL)
     chosen = {field: leaves[place] for field, place in found.items() if field in wanted}
     for leaf in chosen.values():
         if leaves.count(leaf) > 1:

@@ -174,7 +174,7 @@ class ReadingThreads:
             return self._waiting.popleft()
 
     def _put(self, reading: InputReading, captures: Captures) -> None:
-        n_bytes = captures.url.data.size
+        n_bytes = captures.n_bytes
         with self._changed:
             self.check(reading)
             while self._n_queued_bytes and self._n_queued_bytes + n_bytes > _MAX_QUEUED_BYTES:
@@ -193,7 +193,7 @@ class ReadingThreads:
                     continue
                 reading, captures = self._queue.popleft()
                 if captures is not None:
-                    self._n_queued_bytes -= captures.url.data.size
+                    self._n_queued_bytes -= captures.n_bytes
                     self._changed.notify_all()
                     return reading, captures
                 reading.is_over = True

@@ -14,13 +14,16 @@ __all__ = [
     "DIGEST",
     "GROUP",
     "KEY",
+    "MAX_STATUS_DIGITS",
     "MIME",
     "NO_URL",
     "N_FIELDS",
     "STATUS",
     "TIME",
     "URL",
+    "is_revisit",
     "judge_records",
+    "parse_status",
     "pick_field",
 ]
 
@@ -32,7 +35,7 @@ NO_URL = 6
 """Verdict, beside those of `line_kernel`: the record lacks the field or it is empty."""
 
 _MINUS = 0x2D
-_MAX_STATUS_DIGITS = 5
+MAX_STATUS_DIGITS = 5
 _REVISIT_BYTES = 12
 _REVISIT_BEGINNING = np.uint64(int.from_bytes(b"warc/rev", "little"))
 _REVISIT_END = np.uint64(int.from_bytes(b"/revisit", "little"))
@@ -92,18 +95,17 @@ def judge_records(
         else:
             times[record] = parse_time(block, start, end, parts)
         start, end = int(places[slot + _STATUS]), int(places[slot + _STATUS + _ONE])
-        statuses[record] = _parse_status(block, start, end)
+        statuses[record] = parse_status(block, start, end)
         start, end = int(places[slot + _MIME]), int(places[slot + _MIME + _ONE])
-        revisits[record] = (
-            start >= 0 and end - start == _REVISIT_BYTES and _is_revisit(block, start)
-        )
+        revisits[record] = is_revisit(block, start, end)
 
 
 @compiled
-def _parse_status(block: NDArray[np.uint8], start: int, end: int) -> int:
+def parse_status(block: NDArray[np.uint8], start: int, end: int) -> int:
+    """Return the status that ``block[start:end]`` is in digits, or `NO_STATUS`."""
     is_negative = start >= 0 and start < end and block[start] == _MINUS
     place = start + 1 if is_negative else start
-    if start < 0 or place == end or end - place > _MAX_STATUS_DIGITS:
+    if start < 0 or place == end or end - place > MAX_STATUS_DIGITS:
         return NO_STATUS
     number = 0
     for digit in range(place, end):
@@ -114,9 +116,14 @@ def _parse_status(block: NDArray[np.uint8], start: int, end: int) -> int:
 
 
 @compiled
-def _is_revisit(block: NDArray[np.uint8], start: int) -> bool:
-    is_begun = load_word(block, start) == _REVISIT_BEGINNING
-    return bool(is_begun and load_word(block, start + _REVISIT_BYTES - 8) == _REVISIT_END)
+def is_revisit(block: NDArray[np.uint8], start: int, end: int) -> bool:
+    """Tell whether the media type ``block[start:end]`` is that of revisit records."""
+    return bool(
+        start >= 0
+        and end - start == _REVISIT_BYTES
+        and load_word(block, start) == _REVISIT_BEGINNING
+        and load_word(block, end - 8) == _REVISIT_END
+    )
 
 
 @compiled

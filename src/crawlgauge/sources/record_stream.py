@@ -12,9 +12,9 @@ from crawlgauge.errors import SourceError
 from crawlgauge.sources.bodies import BodyReader
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
+from crawlgauge.sources.left_out import readable
 from crawlgauge.sources.record_batch import RecordBatch
 from crawlgauge.sources.record_window import RecordWindow
-from crawlgauge.sources.records import readable
 from crawlgauge.sources.request import Request
 from crawlgauge.sources.walk_kernel import (
     AT,

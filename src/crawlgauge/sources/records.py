@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.sources import line_kernel, record_kernel
-from crawlgauge.sources.captures import Captures, Rejection
+from crawlgauge.sources.captures import Captures
+from crawlgauge.sources.left_out import count_left_out
 from crawlgauge.sources.request import Request
 from crawlgauge.sources.texts import Texts
 
@@ -17,8 +18,6 @@ __all__ = [
     "MAX_URL_BYTES",
     "assemble",
     "find_line_ends",
-    "printable",
-    "readable",
 ]
 
 MAX_URL_BYTES = 1 << 16
@@ -26,7 +25,6 @@ MAX_URL_BYTES = 1 << 16
 
 FIRST_OWN_VERDICT = 16
 """Verdicts of a format's own begin here."""
-_N_VERDICTS = 256
 
 _TEXTS = (
     ("url", record_kernel.URL),
@@ -34,18 +32,6 @@ _TEXTS = (
     ("mime", record_kernel.MIME),
     ("digest", record_kernel.DIGEST),
 )
-
-_REJECTED = MappingProxyType(
-    {
-        line_kernel.NO_SCHEME: "no-scheme",
-        line_kernel.NO_HOST: "no-host",
-        line_kernel.TOO_LONG: "too-long",
-        record_kernel.NO_URL: "no-url",
-    }
-)
-_EXCLUDED = MappingProxyType({line_kernel.OTHER_SCHEME: "other-scheme"})
-_MAX_EXAMPLES = 5
-_EXAMPLE_BYTES = 80
 
 
 def assemble(
@@ -95,8 +81,8 @@ def assemble(
     statuses = np.empty(n_records, dtype=np.int32)
     revisits = np.empty(n_records, dtype=np.bool_)
     record_kernel.judge_records(block, spans, verdicts, MAX_URL_BYTES, times, statuses, revisits)
-    counts = np.bincount(verdicts, minlength=_N_VERDICTS)
-    n_chosen = int(counts[line_kernel.ACCEPTED])
+    left_out = count_left_out(verdicts, rejected, excluded)
+    n_chosen = left_out.n_chosen
     columns: dict[str, Any] = {
         name: _pick(block, spans, verdicts, field, n_chosen)
         for name, field in _TEXTS
@@ -111,16 +97,11 @@ def assemble(
         columns["time"] = times.view("datetime64[s]")
     if "status" in request.fields:
         columns["status"], columns["revisit"] = statuses, revisits
-    reasons = {**_REJECTED, **rejected}
-    left_out = _count(counts, reasons)
-    examples: tuple[Rejection, ...] = ()
-    if left_out:
-        examples = _examples(block, verdicts, bounds, reasons, name, place, first_line)
     return Captures(
         **columns,
-        rejected=left_out,
-        excluded=_count(counts, {**_EXCLUDED, **excluded}),
-        examples=examples,
+        rejected=left_out.rejected,
+        excluded=left_out.excluded,
+        examples=left_out.examples(block, bounds, name=name, first_line=first_line, place=place),
     )
 
 
@@ -138,17 +119,6 @@ def find_line_ends(data: bytes) -> NDArray[np.int64]:
     return line_ends
 
 
-def readable(text: bytes) -> str:
-    """Return the beginning of `text`, safe to print on a terminal."""
-    shown = printable(text[:_EXAMPLE_BYTES].decode("utf-8", errors="replace"))
-    return shown + ("…" if len(text) > _EXAMPLE_BYTES else "")
-
-
-def printable(text: str) -> str:
-    """Return `text` as it is safe to print on a terminal and to write as UTF-8."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-
-
 def _pick(
     block: NDArray[np.uint8],
     spans: NDArray[np.int32],
@@ -159,29 +129,3 @@ def _pick(
     starts, ends = np.empty(n_chosen, dtype=np.int32), np.empty(n_chosen, dtype=np.int32)
     record_kernel.pick_field(spans, verdicts, field, starts, ends)
     return Texts(data=block, starts=starts, ends=ends)
-
-
-def _count(counts: NDArray[np.int64], reasons: Mapping[int, str]) -> dict[str, int]:
-    return {reason: int(counts[code]) for code, reason in reasons.items() if counts[code]}
-
-
-def _examples(
-    block: NDArray[np.uint8],
-    verdicts: NDArray[np.uint8],
-    bounds: NDArray[np.int64],
-    reasons: Mapping[int, str],
-    name: str,
-    place: int,
-    first_line: int | None,
-) -> tuple[Rejection, ...]:
-    found = np.flatnonzero(np.isin(verdicts, list(reasons)))[:_MAX_EXAMPLES]
-    return tuple(
-        Rejection(
-            file=name,
-            line=None if first_line is None else first_line + int(record) + 1,
-            offset=place + int(bounds[record, 0]),
-            reason=reasons[int(verdicts[record])],
-            text=readable(block[bounds[record, 0] : bounds[record, 1]].tobytes()),
-        )
-        for record in found
-    )

@@ -26,6 +26,8 @@ class Request:
     group
         Field by which the captures are cut into crawls: ``filename``, the name of another column,
         or None.
+    needs_url
+        Whether captures must have their URLs even where their keys are known to say enough.
     reads_bodies
         Whether digests that the records of WARC and ARC files lack are computed from their bodies.
     reads_texts
@@ -38,6 +40,7 @@ class Request:
     format: str | None = None
     column: str | None = None
     group: str | None = None
+    needs_url: bool = True
     reads_bodies: bool = False
     reads_texts: bool = False
     max_expansion: float = DEFAULT_MAX_EXPANSION

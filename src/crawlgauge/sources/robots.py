@@ -8,9 +8,9 @@ from crawlgauge.compiled import compiled
 from crawlgauge.sources.texts import Texts
 from crawlgauge.words import find_byte, load_word
 
-__all__ = ["find_robots", "is_robots"]
+__all__ = ["find_robots", "is_robots", "is_robots_key"]
 
-_SLASH, _COLON = 0x2F, 0x3A
+_CLOSE, _SLASH, _COLON = 0x29, 0x2F, 0x3A
 _N_BYTES = len(b"/robots.txt")
 _BEGINNING = np.uint64(int.from_bytes(b"/robots.", "little"))
 _END = np.uint64(int.from_bytes(b"bots.txt", "little"))
@@ -45,6 +45,15 @@ def _find_robots(
 ) -> None:
     for url in range(found.size):
         found[url] = is_robots(data, int(np.int64(starts[url])), int(np.int64(ends[url])))
+
+
+@compiled
+def is_robots_key(data: NDArray[np.uint8], start: int, end: int) -> bool:
+    """Tell whether the path of the SURT ``data[start:end]`` is ``/robots.txt``."""
+    path = end - _N_BYTES
+    if path <= start or load_word(data, end - 8) != _END or load_word(data, path) != _BEGINNING:
+        return False
+    return find_byte(data, start, end, _CLOSE) == path - 1
 
 
 @compiled

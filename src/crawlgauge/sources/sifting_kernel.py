@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.compiled import compiled
 from crawlgauge.sources.captures import NO_STATUS
-from crawlgauge.sources.robots import is_robots
+from crawlgauge.sources.robots import is_robots, is_robots_key
 
 __all__ = [
     "COUNTS",
@@ -33,6 +33,7 @@ def sift(
     data: NDArray[np.uint8],
     starts: NDArray[np.int32],
     ends: NDArray[np.int32],
+    are_keys: bool,
     statuses: NDArray[np.int32],
     are_revisits: NDArray[np.bool_],
     wanted: NDArray[np.bool_],
@@ -45,8 +46,8 @@ def sift(
 
     Parameters
     ----------
-    data, starts, ends
-        The captures' URLs, as in `Texts`.
+    data, starts, ends, are_keys
+        The captures' URLs, or their SURTs, as in `Texts`.
     statuses, are_revisits
         `NO_STATUS` where there is none; both empty if the input has no statuses.
     wanted, wants_unknown, wants_any
@@ -71,7 +72,8 @@ def sift(
                     reason = NO_STATUS_KNOWN
         if reason == COUNTS and not wants_any:
             start, end = int(np.int64(starts[capture])), int(np.int64(ends[capture]))
-            if is_robots(data, start, end):
+            is_found = is_robots_key(data, start, end) if are_keys else is_robots(data, start, end)
+            if is_found:
                 reason = ROBOTS
         reasons[capture] = reason
         counts[reason] += 1

@@ -8,8 +8,9 @@ from crawlgauge.errors import SourceError
 from crawlgauge.sources import line_kernel
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures, Rejection
+from crawlgauge.sources.left_out import readable
 from crawlgauge.sources.lines import Lines, read_lines
-from crawlgauge.sources.records import MAX_URL_BYTES, find_line_ends, readable
+from crawlgauge.sources.records import MAX_URL_BYTES, find_line_ends
 from crawlgauge.sources.request import Request
 from crawlgauge.sources.texts import Texts
 

@@ -15,7 +15,7 @@ from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.feed import BrokenStream
-from crawlgauge.sources.records import printable
+from crawlgauge.sources.left_out import printable
 from crawlgauge.sources.request import DEFAULT_MAX_EXPANSION
 from crawlgauge.sources.wacz_package import Resource, parse_package
 from crawlgauge.sources.zip_member import ZipMember

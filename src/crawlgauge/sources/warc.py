@@ -9,13 +9,14 @@ from crawlgauge.errors import SourceError
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
 from crawlgauge.sources.header_kernel import name_table
+from crawlgauge.sources.left_out import readable
 from crawlgauge.sources.record_stream import (
     RecordFormat,
     name_of_file,
     read_records,
     refuse_other_format,
 )
-from crawlgauge.sources.records import FIRST_OWN_VERDICT, readable
+from crawlgauge.sources.records import FIRST_OWN_VERDICT
 from crawlgauge.sources.request import Request
 from crawlgauge.sources.warc_kernel import (
     EXCLUDED_TYPES,

@@ -101,11 +101,14 @@ def select_captures(captures: Captures, rule: WhatCounts) -> Captures:
     reasons = np.empty(len(captures), dtype=np.uint8)
     counts = np.zeros(sifting_kernel.N_REASONS, dtype=np.int64)
     wanted, wants_unknown = _wanted_statuses(rule.status)
-    url = captures.url
+    # Where there are no URLs, which are all there or all missing, the keys tell as much.
+    are_keys = captures.key is not None and captures.url.null_count > 0
+    names = captures.key if captures.key is not None and are_keys else captures.url
     sifting_kernel.sift(
-        url.data,
-        url.starts,
-        url.ends,
+        names.data,
+        names.starts,
+        names.ends,
+        are_keys,
         *_statuses(captures),
         wanted,
         wants_unknown,

@@ -11,8 +11,9 @@ from typing import TypeGuard
 from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.left_out import readable
 from crawlgauge.sources.lines import read_lines
-from crawlgauge.sources.records import MAX_URL_BYTES, readable
+from crawlgauge.sources.records import MAX_URL_BYTES
 
 __all__ = [
     "Cluster",

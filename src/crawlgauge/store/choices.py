@@ -71,6 +71,7 @@ class Choices:
             format=self.format,
             column=self.column,
             group=group,
+            needs_url=self.rule != GIVEN or self.scope is not None or self.column is not None,
             reads_bodies=self.levels != (BY_URL,),
             reads_texts=BY_TEXT in self.levels,
             max_expansion=self.max_expansion,
