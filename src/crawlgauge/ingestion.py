@@ -19,6 +19,7 @@ from crawlgauge.sources.progress import Progress, ReadingProgress, total_bytes
 from crawlgauge.sources.request import DEFAULT_MAX_EXPANSION
 from crawlgauge.sources.what_counts import DEFAULT_STATUS, WhatCounts
 from crawlgauge.store.adding import WhenPresent, add_to_store
+from crawlgauge.store.adding_many import add_all
 from crawlgauge.store.catalogue import store_for_adding, stored_rule
 from crawlgauge.store.choices import Choices, OnDamage
 from crawlgauge.store.crawl_list import read_crawl_list
@@ -156,32 +157,26 @@ def add_crawls(
     crawl_list
         The CSV file. Paths in it are relative to its own folder.
     on_added
-        Called after each crawl.
+        Called after each crawl, in the order of the list.
 
     Raises
     ------
     CrawlgaugeError
-        As for `add_crawl`; crawls before the one that failed are in the store.
+        As for `add_crawl`, for the first crawl that fails; those before it are in the store, and
+        those behind it may be, as several are read at the same time.
     """
     choices = _choose(options, find_store(store))
     listed = read_crawl_list(Path(crawl_list))
     reading = _listen(progress, [crawl.inputs for crawl in listed])
-    additions = []
     with store_for_adding(find_store(store), choices.rule) as opened:
-        for crawl in listed:
-            addition = add_to_store(
-                opened,
-                crawl.label,
-                crawl.inputs,
-                choices=choices,
-                date=crawl.date,
-                when_present=_when_present(replace=replace, append=append),
-                progress=reading,
-            )
-            additions.append(addition)
-            if on_added is not None:
-                on_added(addition)
-    return tuple(additions)
+        return add_all(
+            opened,
+            listed,
+            choices=choices,
+            when_present=_when_present(replace=replace, append=append),
+            progress=reading,
+            on_added=on_added,
+        )
 
 
 def split_collection(

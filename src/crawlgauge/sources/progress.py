@@ -1,5 +1,6 @@
 """How far reading has come, for whoever wants to show it."""
 
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ class Progress:
 
 
 class ReadingProgress:
-    """Counts what is read and tells it to a listener.
+    """Counts what is read and tells it to a listener; several threads may share it.
 
     Parameters
     ----------
@@ -47,24 +48,27 @@ class ReadingProgress:
         self._n_bytes_total = n_bytes_total
         self._n_bytes = 0
         self._n_captures = 0
+        self._lock = threading.Lock()
         self.file = ""
 
     def add_bytes(self, n_bytes: int) -> None:
         """Count bytes that were read."""
-        self._n_bytes += n_bytes
-        if self._listener is not None:
-            self._listener(
-                Progress(
-                    file=self.file,
-                    n_bytes=self._n_bytes,
-                    n_bytes_total=self._n_bytes_total,
-                    n_captures=self._n_captures,
+        with self._lock:
+            self._n_bytes += n_bytes
+            if self._listener is not None:
+                self._listener(
+                    Progress(
+                        file=self.file,
+                        n_bytes=self._n_bytes,
+                        n_bytes_total=self._n_bytes_total,
+                        n_captures=self._n_captures,
+                    )
                 )
-            )
 
     def add_captures(self, n_captures: int) -> None:
         """Count captures that were found."""
-        self._n_captures += n_captures
+        with self._lock:
+            self._n_captures += n_captures
 
 
 def total_bytes(names: Iterable[str]) -> int | None:

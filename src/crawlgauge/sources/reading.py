@@ -53,6 +53,9 @@ class ArchiveReader:
         Whether to keep what can be read of damaged inputs, instead of stopping.
     progress
         Told how far reading has come.
+    n_threads
+        How many inputs are read at once; None for as many as there are processors, 0 to read them
+        one after the other where their captures are asked for.
 
     Attributes
     ----------
@@ -69,6 +72,7 @@ class ArchiveReader:
         *,
         keep_damaged: bool = False,
         progress: ReadingProgress | None = None,
+        n_threads: int | None = None,
     ) -> None:
         self._files = files
         self._request = request
@@ -78,7 +82,8 @@ class ArchiveReader:
         self._n_unseen_bytes = 0
         self._known = {identify_file(name) for name in files.names}
         readings = [self._plan(name) for name in files.names]
-        self._threads = ReadingThreads(readings, _count_threads(files))
+        n_most = _count_threads(files)
+        self._threads = ReadingThreads(readings, n_most if n_threads is None else n_threads)
         self.inputs: list[Input] = []
         self.damages: list[Damage] = []
 

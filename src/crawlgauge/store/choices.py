@@ -45,6 +45,8 @@ class Choices:
         How many bytes of memory may be taken.
     levels
         What sets are made of the crawl.
+    n_threads
+        How many inputs are read at once; None for as many as there are processors.
     """
 
     rule: KeyRule = SURT
@@ -57,6 +59,7 @@ class Choices:
     sampling: Sampling = field(default_factory=Sampling)
     memory: int = field(default_factory=default_memory)
     levels: tuple[str, ...] = (BY_URL,)
+    n_threads: int | None = None
 
     def request(self, group: str | None = None) -> Request:
         """Return what readers are asked for."""

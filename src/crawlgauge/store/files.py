@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -37,7 +38,7 @@ def partial_file(folder: Path, name: str) -> Iterator[Path]:
     name
         What the file will be, for people who look into the folder.
     """
-    partial = folder / f"{PARTIAL_PREFIX}{os.getpid()}-{name}"
+    partial = folder / f"{PARTIAL_PREFIX}{os.getpid()}-{threading.get_ident()}-{name}"
     try:
         yield partial
     finally:

@@ -154,7 +154,11 @@ def read_crawl(
     """
     announce_compilation(KERNELS[choices.rule], code_hosts)
     reader = ArchiveReader(
-        inputs, choices.request(), keep_damaged=choices.on_damage == "keep", progress=progress
+        inputs,
+        choices.request(),
+        keep_damaged=choices.on_damage == "keep",
+        progress=progress,
+        n_threads=choices.n_threads,
     )
     # Closed at once, whatever happens: it reads in threads.
     with closing(reader.captures()) as batches:
