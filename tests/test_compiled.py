@@ -1,5 +1,8 @@
 """Kernels are compiled anew when anything that they depend on has changed, and not otherwise."""
 
+import subprocess
+import sys
+
 import pytest
 
 from crawlgauge import compiled as module
@@ -38,3 +41,14 @@ def test_kernels_outside_of_the_package_are_compiled_too():
         return number * 2
 
     assert double(21) == 42
+
+
+def test_other_kernels_of_the_same_process_have_linear_algebra():
+    words = """
+import crawlgauge.compiled, numba, numpy, sys
+assert "scipy.linalg" not in sys.modules
+kernel = numba.njit(lambda a: numpy.cov(a) @ a)
+print(kernel(numpy.arange(6.0).reshape(2, 3)).tolist())
+"""
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, check=True, text=True)
+    assert done.stdout.strip() == "[[3.0, 5.0, 7.0], [3.0, 5.0, 7.0]]"

@@ -2,8 +2,10 @@
 
 import functools
 import hashlib
+import importlib
 import logging
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
@@ -18,6 +20,17 @@ R = TypeVar("R")
 _IMPORT = re.compile(rb"^from (crawlgauge[.\w]*) import", re.MULTILINE)
 
 _log = logging.getLogger(__name__)
+
+_LINEAR_ALGEBRA = "scipy.linalg.cython_blas"
+
+if _LINEAR_ALGEBRA not in sys.modules:
+    # When numba loads its array functions, for the first kernel, it loads this to see whether it is
+    # there. No kernel here uses it, and every command would wait for it a fifth of a second.
+    sys.modules[_LINEAR_ALGEBRA] = None  # type: ignore[assignment]
+    array_functions: Any = importlib.import_module("numba.np.arraymath")
+    del sys.modules[_LINEAR_ALGEBRA]
+    # It is there: other people's kernels in the same process may use it.
+    array_functions._HAVE_BLAS = True  # noqa: SLF001
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crawlgauge.overlaps.counts import Counts, Subject
+from crawlgauge.store.arrow_columns import to_column
 from crawlgauge.store.files import replace_file
 
 __all__ = ["load_counts", "save_counts"]
@@ -95,7 +96,7 @@ def _to_bytes(counts: Counts) -> bytes:
         "checksums": subject.checksums,
         "n_shared": counts.n_shared.tolist(),
     }
-    table = pa.table({"mask": counts.masks, "count": counts.counts})
+    table = pa.table({"mask": to_column(counts.masks), "count": to_column(counts.counts)})
     sink = io.BytesIO()
     with pq.ParquetWriter(sink, table.schema, store_schema=False) as writer:
         writer.write_table(table)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.xxh64 import xxh64
 from crawlgauge.sources.captures import binary_buffers
+from crawlgauge.store.arrow_columns import to_column
 from crawlgauge.store.attributes import NO_STATUS, NO_TIME, Attributes
 
 __all__ = ["ATTRIBUTES_SCHEMA", "read_attributes", "write_attributes"]
@@ -111,9 +112,9 @@ def _to_table(attributes: Attributes) -> pa.Table:
     hosts = _decode(attributes.host_codes, attributes.hosts)
     mimes = _decode(attributes.mime_codes, attributes.mimes)
     columns = [
-        pa.array(attributes.keys),
-        pa.array(attributes.times, mask=attributes.times == NO_TIME),
-        pa.array(attributes.statuses, mask=attributes.statuses == NO_STATUS),
+        to_column(attributes.keys),
+        to_column(attributes.times, attributes.times == NO_TIME),
+        to_column(attributes.statuses, attributes.statuses == NO_STATUS),
         hosts,
         mimes,
     ]
@@ -121,7 +122,7 @@ def _to_table(attributes: Attributes) -> pa.Table:
 
 
 def _decode(codes: NDArray[np.int32], texts: pa.Array) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)
+    return pa.DictionaryArray.from_arrays(to_column(codes, codes < 0), texts)
 
 
 def _from_table(table: pa.Table, description: dict[str, Any]) -> Attributes:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import CrawlError, StoreError
 from crawlgauge.keys.thresholds import KEY_BITS, WHOLE, count_ranges
+from crawlgauge.store.arrow_columns import to_column
 from crawlgauge.store.checksum import KeysChecksum
 from crawlgauge.store.crawl_set import CrawlSet
 
@@ -76,7 +77,7 @@ def write_set(
         for part in ranges:
             n_keys += part.size
             checksum.update(part)
-            table = pa.table([pa.array(part)], schema=_SCHEMA)
+            table = pa.table([to_column(part)], schema=_SCHEMA)
             writer.write_table(table, row_group_size=max(1, part.size))
         written = replace(
             description,
