@@ -270,24 +270,26 @@ def write_report(fit: Fit, path: StrPath, answers: "Iterable[Answer]" = ()) -> R
         Where to.
     answers
         Further questions that were asked, such as what `estimate_strata` returned: each becomes a
-        section.
+        section, in place of the one that every report has of that question.
 
     Raises
     ------
     CrawlgaugeError
-        If the file cannot be written.
+        If the file cannot be written, or two answers are of the same question.
     """
     from crawlgauge.report.charts.all_charts import try_charts
     from crawlgauge.report.charts.chart import Chart
     from crawlgauge.report.page.rendering import render_page
-    from crawlgauge.report.standard_sections import list_sections
+    from crawlgauge.report.standard_sections import combine_sections, list_sections
 
     # A link stays a link: the file that it leads to is replaced.
     place = Path(path).resolve()
     if not place.parent.is_dir():
         raise CrawlgaugeError(f"{path} cannot be written: its folder does not exist")
     charts = try_charts(fit.estimates)
-    sections = [*list_sections(fit.table, fit.estimates), *(item.section() for item in answers)]
+    sections = combine_sections(
+        list_sections(fit.table, fit.estimates), [item.section() for item in answers]
+    )
     content = render_page(fit.estimates, charts, sections).encode()
     try:
         replace_file(place, content)

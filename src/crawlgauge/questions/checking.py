@@ -10,6 +10,7 @@ from crawlgauge.model.alarm.newest_check import NewestCheck
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import alarm_blocks, alarm_json
 from crawlgauge.report.blocks import render_blocks
+from crawlgauge.report.section import Section
 
 __all__ = ["CrawlCheck", "check_newest"]
 
@@ -42,6 +43,12 @@ class CrawlCheck:
     def to_json(self) -> str:
         """Return the check as one line of JSON."""
         return alarm_json.to_json(self.result)
+
+    def section(self) -> Section:
+        """Return what the report shows of the check, in place of the usual one."""
+        from crawlgauge.report.standard_sections import show_check
+
+        return show_check(self.result)
 
 
 def check_newest(

@@ -9,6 +9,7 @@ from crawlgauge.model.planning.plan import Plan
 from crawlgauge.model.planning.usual_wishes import Wishes, usual_wishes
 from crawlgauge.report import plan_blocks, plan_json
 from crawlgauge.report.blocks import render_blocks
+from crawlgauge.report.section import Section
 
 __all__ = ["CrawlPlan", "plan"]
 
@@ -39,6 +40,12 @@ class CrawlPlan:
     def to_json(self) -> str:
         """Return the plan as JSON."""
         return plan_json.to_json(self.result, self.fit.estimates)
+
+    def section(self) -> Section:
+        """Return what the report shows of the plan, in place of the usual one."""
+        from crawlgauge.report.standard_sections import show_plan
+
+        return show_plan(plan_blocks.to_blocks(self.result))
 
 
 def plan(

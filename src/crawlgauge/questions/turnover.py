@@ -8,6 +8,7 @@ from crawlgauge.model.turnover.results import Turnover
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import history_blocks, history_json
 from crawlgauge.report.blocks import render_blocks
+from crawlgauge.report.section import Section
 
 if TYPE_CHECKING:
     from crawlgauge.report.charts.chart import Chart
@@ -38,6 +39,12 @@ class History:
     def to_json(self) -> str:
         """Return the numbers as JSON."""
         return history_json.to_json(self.turnover)
+
+    def section(self) -> Section:
+        """Return what the report shows of the numbers, in place of the usual ones."""
+        from crawlgauge.report.standard_sections import show_turnover
+
+        return show_turnover(self.turnover)
 
     def figure(self) -> "Chart":
         """Draw what each crawl kept, recovered, found anew and missed; a notebook shows it."""

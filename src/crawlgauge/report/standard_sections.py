@@ -1,18 +1,23 @@
 """The further questions that every report answers, as they take the overlaps alone."""
 
-from crawlgauge.errors import FitError
+from collections import Counter
+from collections.abc import Sequence
+
+from crawlgauge.errors import CrawlgaugeError, FitError
 from crawlgauge.model.alarm.checking_newest import check_newest_crawl
+from crawlgauge.model.alarm.newest_check import NewestCheck
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.model.planning.making_plans import plan_crawls
 from crawlgauge.model.planning.usual_wishes import usual_wishes
 from crawlgauge.model.turnover.following import follow_crawls
+from crawlgauge.model.turnover.results import Turnover
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import alarm_blocks, history_blocks, plan_blocks
 from crawlgauge.report.blocks import Block, Paragraph
 from crawlgauge.report.charts.turnover import draw_turnover
 from crawlgauge.report.section import Section
 
-__all__ = ["list_sections"]
+__all__ = ["combine_sections", "list_sections", "show_check", "show_plan", "show_turnover"]
 
 
 def list_sections(table: OverlapTable, estimates: Estimates) -> tuple[Section, ...]:
@@ -25,25 +30,43 @@ def list_sections(table: OverlapTable, estimates: Estimates) -> tuple[Section, .
     estimates
         Made from them.
     """
-    check = check_newest_crawl(table, estimates)
     return (
-        Section(
-            name="newest-check",
-            title="Is the newest crawl in line with the others?",
-            blocks=tuple(alarm_blocks.to_blocks(check)),
-            alarm=check.statement if check.has_drop else "",
-        ),
-        _follow(table),
-        Section(
-            name="plan",
-            title="What the next crawls would bring",
-            blocks=tuple(_plan(estimates)),
-        ),
+        show_check(check_newest_crawl(table, estimates)),
+        show_turnover(follow_crawls(table)),
+        _show_usual_plan(estimates),
     )
 
 
-def _follow(table: OverlapTable) -> Section:
-    turnover = follow_crawls(table)
+def combine_sections(usual: Sequence[Section], asked: Sequence[Section]) -> list[Section]:
+    """Put what was asked in place of what every report has of the same question, or behind it.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If two answers are of the same question.
+    """
+    answers = {section.name: section for section in asked}
+    if len(answers) < len(asked):
+        names = Counter(section.name for section in asked)
+        raise CrawlgaugeError(
+            f"two answers are of the same question, {names.most_common(1)[0][0]}; a report shows "
+            "one of each"
+        )
+    return [answers.pop(section.name, section) for section in usual] + list(answers.values())
+
+
+def show_check(check: NewestCheck) -> Section:
+    """Return what the report shows of a check of the newest crawl."""
+    return Section(
+        name="newest-check",
+        title="Is the newest crawl in line with the others?",
+        blocks=tuple(alarm_blocks.to_blocks(check)),
+        alarm=check.statement if check.has_drop else "",
+    )
+
+
+def show_turnover(turnover: Turnover) -> Section:
+    """Return what the report shows of what became of URLs from crawl to crawl."""
     return Section(
         name="history",
         title="What each crawl kept, dropped and missed",
@@ -52,7 +75,12 @@ def _follow(table: OverlapTable) -> Section:
     )
 
 
-def _plan(estimates: Estimates) -> list[Block]:
+def show_plan(blocks: list[Block]) -> Section:
+    """Return what the report shows of a plan."""
+    return Section(name="plan", title="What the next crawls would bring", blocks=tuple(blocks))
+
+
+def _show_usual_plan(estimates: Estimates) -> Section:
     wishes = usual_wishes(estimates)
     try:
         plan = plan_crawls(
@@ -63,5 +91,5 @@ def _plan(estimates: Estimates) -> list[Block]:
         )
     except FitError as error:
         # Nothing was wished for here that could be wrong: the series is too short.
-        return [[Paragraph(text=f"Nothing can be planned: {error}.")]]
-    return plan_blocks.to_blocks(plan)
+        return show_plan([[Paragraph(text=f"Nothing can be planned: {error}.")]])
+    return show_plan(plan_blocks.to_blocks(plan))

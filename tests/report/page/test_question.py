@@ -104,6 +104,24 @@ def test_answers_to_further_questions_become_sections(fit, tmp_path):
     assert page.index('id="history"') < page.index('<section id="hosts"')
 
 
+def test_what_was_asked_stands_in_place_of_what_every_report_has(fit, table, tmp_path):
+    asked = [
+        cg.plan(fit, target=0.77),
+        cg.check_newest(fit, threshold=0.5),
+        cg.history(table),
+    ]
+    page = cg.write_report(fit, tmp_path / "report.html", asked).path.read_text(encoding="utf-8")
+    assert "77 %" in page or "0.77" in page
+    for name in ("plan", "newest-check", "history"):
+        assert page.count(f'<section id="{name}"') == 1
+
+
+def test_two_answers_to_one_question_are_refused(fit, table, tmp_path):
+    with pytest.raises(cg.CrawlgaugeError, match="same question, history; a report shows one"):
+        cg.write_report(fit, tmp_path / "report.html", [cg.history(table), cg.history(table)])
+    assert not (tmp_path / "report.html").exists()
+
+
 def test_no_id_occurs_twice(table, fit):
     sections = [*list_sections(table, fit.estimates), section([GRID], [GRID])]
     ids = re.findall(r'\bid="([^"]+)"', render_page(fit.estimates, (), sections))

@@ -148,7 +148,9 @@ def _judge(
         max(0.0, -compared[name].deviation) if name in compared else 0.0
         for name in ("size", "overlap")
     )
-    part = shrunk / (shrunk + grown)
+    fall = shrunk + grown
+    # Where neither stands out, the size at least has not fallen.
+    part = shrunk / fall if fall else 0.0
     if dropped >= {"size", "overlap"} or 1 - _MAIN_PART < part < _MAIN_PART:
         return "drop", "both"
     return "drop", "crawl-shrank" if part >= _MAIN_PART else "web-grew-or-went-elsewhere"
