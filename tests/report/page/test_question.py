@@ -122,6 +122,12 @@ def test_two_answers_to_one_question_are_refused(fit, table, tmp_path):
     assert not (tmp_path / "report.html").exists()
 
 
+def test_a_heading_that_repeats_the_title_is_left_out():
+    heading = Paragraph(text="Which hosts?:", role="heading")
+    shown = make_question(section([heading, Paragraph(text="One.")]))
+    assert [piece.kind for piece in shown.first] == ["text"]
+
+
 def test_no_id_occurs_twice(table, fit):
     sections = [*list_sections(table, fit.estimates), section([GRID], [GRID])]
     ids = re.findall(r'\bid="([^"]+)"', render_page(fit.estimates, (), sections))

@@ -80,8 +80,17 @@ class _Arranging:
             if is_listed:
                 pieces.append(Piece(kind="list", texts=tuple(_text(item) for item in items)))
             else:
-                pieces += [self._to_piece(item) for item in items if not isinstance(item, Trend)]
+                pieces += [
+                    self._to_piece(item)
+                    for item in items
+                    if not isinstance(item, Trend) and not self._repeats_title(item)
+                ]
         return pieces
+
+    def _repeats_title(self, item: Paragraph | Grid) -> bool:
+        """Tell whether a heading, which a terminal needs, says what stands above the section."""
+        is_heading = isinstance(item, Paragraph) and item.role == "heading"
+        return is_heading and _text(item).removesuffix(":") == self._section.title
 
     def _to_piece(self, item: Paragraph | Grid) -> Piece:
         if isinstance(item, Grid):
