@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from crawlgauge.errors import OverlapError as OverlapError
     from crawlgauge.errors import SimulationError as SimulationError
     from crawlgauge.errors import SourceError as SourceError
+    from crawlgauge.errors import SparkError as SparkError
     from crawlgauge.errors import StoreBusy as StoreBusy
     from crawlgauge.errors import StoreError as StoreError
     from crawlgauge.ingestion import ReadOptions as ReadOptions
@@ -82,6 +83,7 @@ _HOMES = {
         "OverlapError",
         "SimulationError",
         "SourceError",
+        "SparkError",
         "StoreBusy",
         "StoreError",
     ),

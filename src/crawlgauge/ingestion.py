@@ -122,9 +122,9 @@ def add_crawl(
         If the label, the date, an input or the store cannot be used; the store is as before.
     """
     check_label(label)
-    choices = _choose(options, find_store(store))
+    choices = choose_reading(options, find_store(store))
     found_date = parse_date(date) if isinstance(date, str) else date
-    files = _find_all(inputs)
+    files = find_all(inputs)
     with store_for_adding(find_store(store), choices.rule) as opened:
         return add_to_store(
             opened,
@@ -132,7 +132,7 @@ def add_crawl(
             files,
             choices=choices,
             date=found_date,
-            when_present=_when_present(replace=replace, append=append),
+            when_present=choose_when_present(replace=replace, append=append),
             progress=_listen(progress, [files]),
         )
 
@@ -163,7 +163,7 @@ def add_crawls(
     CrawlgaugeError
         As for `add_crawl`; crawls before the one that failed are in the store.
     """
-    choices = _choose(options, find_store(store))
+    choices = choose_reading(options, find_store(store))
     listed = read_crawl_list(Path(crawl_list))
     reading = _listen(progress, [crawl.inputs for crawl in listed])
     additions = []
@@ -175,7 +175,7 @@ def add_crawls(
                 crawl.inputs,
                 choices=choices,
                 date=crawl.date,
-                when_present=_when_present(replace=replace, append=append),
+                when_present=choose_when_present(replace=replace, append=append),
                 progress=reading,
             )
             additions.append(addition)
@@ -224,20 +224,21 @@ def split_collection(
         cut = ByField(pattern=pattern, field=field)
     else:
         raise ValueError("give either a period or a pattern to cut by")
-    choices = _choose(options, find_store(store))
-    files = _find_all(inputs)
+    choices = choose_reading(options, find_store(store))
+    files = find_all(inputs)
     with store_for_adding(find_store(store), choices.rule) as opened:
         return add_split(
             opened,
             files,
             cut,
             choices=choices,
-            when_present=_when_present(replace=replace, append=False),
+            when_present=choose_when_present(replace=replace, append=False),
             progress=_listen(progress, [files]),
         )
 
 
-def _choose(options: ReadOptions, store: Path) -> Choices:
+def choose_reading(options: ReadOptions, store: Path) -> Choices:
+    """Return what the user chose, with the store's own identity where none was named."""
     levels = parse_levels(options.get("levels", BY_URL))
     if BY_TEXT in levels:
         # Hours of reading would end with the same message.
@@ -258,12 +259,14 @@ def _choose(options: ReadOptions, store: Path) -> Choices:
     )
 
 
-def _find_all(inputs: StrPath | Iterable[StrPath]) -> InputFiles:
+def find_all(inputs: StrPath | Iterable[StrPath]) -> InputFiles:
+    """Find the files that one word or several stand for."""
     words = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     return find_inputs(os.fspath(word) for word in words)
 
 
-def _when_present(*, replace: bool, append: bool) -> WhenPresent:
+def choose_when_present(*, replace: bool, append: bool) -> WhenPresent:
+    """Return what to do if there is a crawl of that label already."""
     if replace and append:
         raise StoreError("a crawl can be replaced or appended to, not both; choose one of them")
     if append:
