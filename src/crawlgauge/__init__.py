@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from crawlgauge._version import __version__
 
 if TYPE_CHECKING:
+    from crawlgauge import spark as spark
     from crawlgauge.api import Fit as Fit
     from crawlgauge.api import choose_window as choose_window
     from crawlgauge.api import count_overlaps as count_overlaps
@@ -109,6 +110,8 @@ __all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604 - strings, made fr
 
 
 def __getattr__(name: str) -> object:
+    if name == "spark":
+        return importlib.import_module("crawlgauge.spark")
     try:
         home = _HOME_OF[name]
     except KeyError:

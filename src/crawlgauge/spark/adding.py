@@ -1,7 +1,6 @@
 """The part of the Python API that reads archive files, or tables, into a store with Spark."""
 
 import datetime as dt
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace as changed
 from pathlib import Path
@@ -215,5 +214,4 @@ def _read_source(
                 "already; unite the tables and add them with replace=True"
             )
         return cast("DataFrame", source), InputFiles(names=("the Spark table",), repeated=())
-    paths = cast("StrPath | Iterable[StrPath]", source)
-    return None, ingestion.find_all(paths if isinstance(paths, str | os.PathLike) else list(paths))
+    return None, ingestion.find_all(source)

@@ -223,7 +223,9 @@ def _shorten(
 
 def _batch(*, pairs: NDArray[np.int64], zone: int, history_end: int) -> pa.RecordBatch:
     values = (zone, None, None, hex(history_end), pairs.astype("<i8").tobytes())
-    arrays = [pa.array([value], field.type) for value, field in zip(values, _ARROW_SCHEMA)]
+    arrays = [
+        pa.array([value], field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)
+    ]
     return pa.record_batch(arrays, schema=_ARROW_SCHEMA)
 
 
@@ -257,9 +259,7 @@ def _add_up(
     return PassCounts(n_shared=upper, masks=masks, counts=counts, history_end=end)
 
 
-def _find_end(
-    counted: "DataFrame", bits: int, threshold: int, wanted: int, at_most: int
-) -> int:
+def _find_end(counted: "DataFrame", bits: int, threshold: int, wanted: int, at_most: int) -> int:
     """Return where histories end: as wanted, or at a power of two before they are too many."""
     from pyspark.sql import functions as sf
 

@@ -60,9 +60,7 @@ class Facts:
     def unassigned_examples(self) -> list[Rejection]:
         """The first of those that were rejected."""
         return self._in_file(
-            (document, example)
-            for document in self._documents
-            for example in document["examples"]
+            (document, example) for document in self._documents for example in document["examples"]
         )
 
     def threshold(self, label: str, level: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, chdir, closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -153,7 +153,7 @@ class _Reading:
         self._pieces: list[dict[str, Any]] = []
         self.n_bytes = 0
 
-    def __enter__(self) -> "_Reading":
+    def __enter__(self) -> Self:
         folders = os.environ.get(_LOCAL_FOLDERS, "").split(",")
         place = next((folder for folder in folders if folder and Path(folder).is_dir()), None)
         scratch = tempfile.TemporaryDirectory(prefix="crawlgauge-", dir=place)
@@ -184,9 +184,7 @@ class _Reading:
         """Take in captures."""
         plan = self._plan
         if plan.cut is not None:
-            cut_captures(
-                batches, plan.cut, plan.choices, self._memory, self._builders, self._rest
-            )
+            cut_captures(batches, plan.cut, plan.choices, self._memory, self._builders, self._rest)
             return
         for captures in plan.choices.select(batches):
             if captures.time is None and len(captures) and plan.needs_times:
@@ -239,8 +237,7 @@ class _Reading:
         with closing(reader.captures()) as batches:
             self.take(batches)
         facts["inputs"] = [
-            replace(item, through=item.through or piece.through).to_dict()
-            for item in reader.inputs
+            replace(item, through=item.through or piece.through).to_dict() for item in reader.inputs
         ]
         facts["damages"] = [damage.to_dict() for damage in reader.damages]
         facts["is_empty"] = bool(reader.without_captures)

@@ -146,9 +146,7 @@ def plan_inputs(
     )
 
 
-def _look_at_all(
-    names: Sequence[str], request: Request, *, keep_damaged: bool
-) -> Iterator[_Look]:
+def _look_at_all(names: Sequence[str], request: Request, *, keep_damaged: bool) -> Iterator[_Look]:
     """Yield all inputs in order; those that an index leads to stand before it, as when read."""
     known = {identify_file(name) for name in names}
 

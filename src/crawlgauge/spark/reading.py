@@ -5,6 +5,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -22,7 +23,7 @@ from crawlgauge.spark.map_task import TaskPlan, read_pieces, read_tables
 from crawlgauge.spark.planning import PIECE_BYTES, InputPlan, plan_inputs
 from crawlgauge.spark.remote_keys import RemoteKeys, first_end
 from crawlgauge.spark.rows import decode_attributes
-from crawlgauge.spark.shuffling import Shuffled, Task, count_cores, run_tasks
+from crawlgauge.spark.shuffling import PartSize, Shuffled, Sizes, Task, count_cores, run_tasks
 from crawlgauge.spark.slots import find_slots
 from crawlgauge.store.attributes import MAX_KEYS
 from crawlgauge.store.building import SetBuilder, open_builder
@@ -97,11 +98,11 @@ class SparkReader:
         """Read the inputs of one crawl, as `store.making.read_crawl` does."""
         job = _Job(self._spark, inputs, choices, None, label=label, date=date, frame=self._frame)
         shuffled = self._run(job)
-        facts = Facts(shuffled.facts())
+        documents, sizes = shuffled.collect()
+        facts = Facts(documents)
         facts.log(n_inputs=len(inputs.names))
         facts.add_to(builder, label)
         check_not_empty(builder, inputs, facts.damages)
-        sizes = shuffled.sizes()
         self._take_keys(builder, label, shuffled, sizes, facts, choices)
         self._take_attributes(builder, label, shuffled, sizes, facts, job)
         given = facts.inputs
@@ -127,9 +128,9 @@ class SparkReader:
         """Read a collection and cut it, as `store.splitting.read_collection` does."""
         job = _Job(self._spark, inputs, choices, cut, label="", date=None, frame=None)
         shuffled = self._run(job)
-        facts = Facts(shuffled.facts())
+        documents, sizes = shuffled.collect()
+        facts = Facts(documents)
         facts.log(n_inputs=len(inputs.names))
-        sizes = shuffled.sizes()
         builders = {}
         for label in facts.labels:
             builders[label] = open_builder(choices, memory)
@@ -157,7 +158,7 @@ class SparkReader:
         builder: SetBuilder,
         label: str,
         shuffled: Shuffled,
-        sizes: "_Sizes",
+        sizes: Sizes,
         facts: Facts,
         choices: Choices,
     ) -> None:
@@ -166,14 +167,15 @@ class SparkReader:
         holders += [(item.level, item) for item in builder.levels]
         for level, holder in holders:
             found = sizes.get((label, level), [])
+            n_keys = sum(size.n_keys for size in found)
             if choices.sampling.max_keys is not None:
                 least = facts.threshold(label, level)
-                _take_smallest(holder.runs, shuffled.keys(label, level), least)
+                _take_smallest(holder.runs, shuffled.keys(label, level, n_keys), least)
                 continue
             holder.runs = RemoteKeys(
-                _Stream(shuffled, label, level),
-                sum(n_keys for _, n_keys, _, _ in found),
-                sum(n_first for _, _, n_first, _ in found),
+                partial(shuffled.keys, label, level, n_keys),
+                n_keys,
+                sum(size.n_first for size in found),
                 holder.runs,
             )
 
@@ -182,12 +184,13 @@ class SparkReader:
         builder: SetBuilder,
         label: str,
         shuffled: Shuffled,
-        sizes: "_Sizes",
+        sizes: Sizes,
         facts: Facts,
         job: "_Job",
     ) -> None:
         """Let the builder have the attributes of the smallest keys."""
-        found = shuffled.attributes(label)
+        n_keys = sum(size.n_keys for size in sizes.get((label, BY_URL), []))
+        found = shuffled.attributes(label, n_keys)
         known = decode_attributes(found, facts.attributes_below(label))
         if len(known) < MAX_KEYS and known.threshold < job.threshold:
             # Tasks have handed on too few: the files hold the same URLs, or very unlike ones.
@@ -195,29 +198,15 @@ class SparkReader:
             if end > known.threshold:
                 _log.info("reading the inputs once more, for hosts and media types")
                 again = self._run(job, attributes_below=end)
-                facts_again = Facts(again.facts())
-                below = facts_again.attributes_below(label)
-                known = decode_attributes(again.attributes(label), below)
+                below = Facts(again.collect()[0]).attributes_below(label)
+                known = decode_attributes(again.attributes(label, n_keys), below)
         builder.attributes.take_up(known)
-
-
-_Sizes = dict[tuple[str, str], list[tuple[int, int, int, int]]]
 
 
 class _Holder(Protocol):
     """What has keys: a `SetBuilder` or a `LevelBuilder`."""
 
     runs: SortedKeys
-
-
-class _Stream:
-    """Begins to stream the keys of a set each time that it is called."""
-
-    def __init__(self, shuffled: Shuffled, label: str, level: str) -> None:
-        self._shuffled, self._label, self._level = shuffled, label, level
-
-    def __call__(self) -> Iterator[NDArray[np.uint64]]:
-        return self._shuffled.keys(self._label, self._level)
 
 
 class _Job:
@@ -331,23 +320,22 @@ def _take_smallest(runs: SortedKeys, stream: Iterable[NDArray[np.uint64]], least
         runs.add(keys)
 
 
-def _find_end(sizes: list[tuple[int, int, int, int]], job: _Job) -> int:
+def _find_end(sizes: list[PartSize], job: _Job) -> int:
     """Return below which hash range's end there are as many keys as have attributes."""
     n_keys = 0
-    for part, n_here, _, _ in sizes:
-        n_keys += n_here
+    for size in sizes:
+        n_keys += size.n_keys
         if n_keys >= MAX_KEYS:
-            return min(job.threshold, (part + 1) << (KEY_BITS - job.range_bits))
+            return min(job.threshold, (size.part + 1) << (KEY_BITS - job.range_bits))
     return job.threshold
 
 
-def _describe_frame(sizes: list[tuple[int, int, int, int]]) -> Input:
+def _describe_frame(sizes: list[PartSize]) -> Input:
     """Return a table as an input: what it holds is told by its keys alone."""
-    total = sum(part_total for _, _, _, part_total in sizes) % WHOLE
-    n_keys = sum(n for _, n, _, _ in sizes)
+    total = sum(size.total for size in sizes) % WHOLE
+    n_keys = sum(size.n_keys for size in sizes)
     return Input(name="Spark table", checksum=f"keys-sum:{n_keys}:{total:016x}")
 
 
 def _settings(choices: Choices, date: dt.date | None) -> dict[str, Setting]:
     return {**settings_of(choices, date), ENGINE: "spark"}
-

@@ -21,6 +21,7 @@ from crawlgauge.store.key_runs import sort_unique
 
 __all__ = ["merge_rows"]
 
+Keys = NDArray[np.uint64]
 _Place = tuple[int, str, str]
 
 
@@ -37,7 +38,7 @@ def merge_rows(batches: Iterable[pa.RecordBatch], first_end: int) -> Iterator[pa
     first_end
         Keys below it are counted apart.
     """
-    keys: dict[_Place, list[NDArray[np.uint64]]] = {}
+    keys: dict[_Place, list[Keys]] = {}
     attributes: dict[_Place, list[bytes]] = {}
     for batch in batches:
         for row in batch.to_pylist():

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,9 @@ def make_row(
 ) -> pa.RecordBatch:
     """Return one row as a batch; see the schema for what its columns mean."""
     values = (slot, kind, label, level, part, n, n_first, total, data)
-    arrays = [pa.array([value], field.type) for value, field in zip(values, _ARROW_SCHEMA)]
+    arrays = [
+        pa.array([value], field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)
+    ]
     return pa.record_batch(arrays, schema=_ARROW_SCHEMA)
 
 
@@ -138,8 +141,10 @@ def attribute_rows(
     if shift is not None:
         numbers = (attributes.keys >> shift).astype(np.int64)
     parts, starts = np.unique(numbers, return_index=True)
-    for part, start, end in zip(parts.tolist(), starts, [*starts[1:], len(attributes)]):
-        some = table.slice(int(start), int(end - start))
+    for part, (start, end) in zip(
+        parts.tolist(), pairwise([*starts.tolist(), len(attributes)]), strict=True
+    ):
+        some = table.slice(start, end - start)
         yield make_row(
             ATTRIBUTES,
             encode_attributes(some),
@@ -172,7 +177,8 @@ def encode_attributes(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, _COLUMNS) as writer:
         writer.write_table(table)
-    return sink.getvalue().to_pybytes()
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def decode_attributes(pieces: list[bytes], threshold: int = WHOLE) -> Attributes:

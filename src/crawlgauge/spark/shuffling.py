@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Shuffled", "Task", "count_cores", "run_tasks"]
+__all__ = ["PartSize", "Shuffled", "Sizes", "Task", "count_cores", "run_tasks"]
 
 _DOING = "reading the inputs"
+_FEW_KEYS = 1 << 20
+"""To ask task by task, so that memory stays small, takes longer than to ask all at once."""
 _USUAL_CORES = 32
 """Where a session does not tell how many cores it has."""
 
@@ -59,6 +62,30 @@ def run_tasks(frames: "list[tuple[DataFrame, Task]]", n_parts: int, first_end: i
     return Shuffled(merged.persist(StorageLevel.DISK_ONLY))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartSize:
+    """How many keys a row holds.
+
+    Parameters
+    ----------
+    part
+        Its hash range.
+    n_keys, n_first
+        How many keys, and how many of them are below `first_end`.
+    total
+        Their sum, modulo 2**64.
+    """
+
+    part: int
+    n_keys: int
+    n_first: int
+    total: int
+
+
+Sizes = dict[tuple[str, str], list[PartSize]]
+"""By label and level."""
+
+
 class Shuffled:
     """Merged rows, kept on the disks of the cluster until they are no longer wanted.
 
@@ -71,40 +98,58 @@ class Shuffled:
     def __init__(self, frame: "DataFrame") -> None:
         self._frame = frame
 
-    def facts(self) -> list[dict[str, Any]]:
-        """Return what the tasks have counted; all the work is done for this."""
-        with explain_failure(_DOING):
-            rows = self._frame.where(f"kind = {FACTS}").select("data").collect()
-        return [json.loads(bytes(row["data"])) for row in rows]
+    def collect(self) -> tuple[list[dict[str, Any]], Sizes]:
+        """Return what the tasks have counted, and how many keys there are of each set.
 
-    def sizes(self) -> dict[tuple[str, str], list[tuple[int, int, int, int]]]:
-        """Return for each label and level, of each part: number, keys, first keys and sum."""
+        All the work is done for this, on all cores at once.
+        """
         from pyspark.sql import functions as sf
 
+        is_facts = sf.col("kind") == FACTS
+        columns = ["kind", "label", "level", "part", "n", "n_first", "total"]
         with explain_failure(_DOING):
             rows = (
-                self._frame.where(f"kind = {KEYS}")
-                .groupBy("label", "level", "part")
-                # A sum beyond 64 bits is an error to Spark, and is wanted modulo 2**64.
-                .agg(sf.sum("n"), sf.sum("n_first"), sf.collect_list("total"))
+                self._frame.where(f"kind <> {ATTRIBUTES}")
+                .select(*columns, sf.when(is_facts, sf.col("data")).alias("data"))
                 .collect()
             )
-        sizes: dict[tuple[str, str], list[tuple[int, int, int, int]]] = {}
-        for label, level, part, n_keys, n_first, totals in sorted(rows):
-            found = part, n_keys, n_first, sum(totals) % (1 << 64)
-            sizes.setdefault((label, level), []).append(found)
-        return sizes
+        documents = [json.loads(bytes(row["data"])) for row in rows if row["kind"] == FACTS]
+        sizes: Sizes = {}
+        for row in sorted(
+            (row for row in rows if row["kind"] == KEYS), key=lambda row: row["part"]
+        ):
+            size = PartSize(
+                part=row["part"], n_keys=row["n"], n_first=row["n_first"], total=row["total"]
+            )
+            sizes.setdefault((row["label"], row["level"]), []).append(size)
+        return documents, sizes
 
-    def keys(self, label: str, level: str) -> Iterator[NDArray[np.uint64]]:
-        """Yield the keys of one set in rising order, as they come in."""
-        for row in self._stream(KEYS, label, level):
+    def keys(self, label: str, level: str, n_keys: int) -> Iterator[NDArray[np.uint64]]:
+        """Yield the keys of one set in rising order, as they come in.
+
+        Parameters
+        ----------
+        label, level
+            Which set.
+        n_keys
+            How many keys it has; few come all at once.
+        """
+        for row in self._stream(KEYS, label, level, n_keys):
             yield decode_keys(bytes(row["data"]))
 
-    def attributes(self, label: str) -> list[bytes]:
-        """Return the attributes of the smallest keys of a crawl, in rows of rising keys."""
+    def attributes(self, label: str, n_keys: int) -> list[bytes]:
+        """Return the attributes of the smallest keys of a crawl, in rows of rising keys.
+
+        Parameters
+        ----------
+        label
+            Of the crawl.
+        n_keys
+            How many keys it has.
+        """
         found: list[bytes] = []
         n_found = 0
-        for row in self._stream(ATTRIBUTES, label, ""):
+        for row in self._stream(ATTRIBUTES, label, "", n_keys):
             found.append(bytes(row["data"]))
             n_found += row["n"]
             if n_found >= MAX_KEYS:
@@ -115,11 +160,15 @@ class Shuffled:
         """Give the disks of the cluster back."""
         self._frame.unpersist()
 
-    def _stream(self, kind: int, label: str, level: str) -> Iterator[Any]:
+    def _stream(self, kind: int, label: str, level: str, n_keys: int) -> Iterator[Any]:
         from pyspark.sql import functions as sf
 
         wanted = self._frame.where(
             (sf.col("kind") == kind) & (sf.col("label") == label) & (sf.col("level") == level)
-        ).select("n", "data")
+        ).select("part", "n", "data")
         with explain_failure(_DOING):
-            yield from wanted.toLocalIterator(prefetchPartitions=True)
+            if n_keys <= _FEW_KEYS:
+                # A stable sort: rows of the same part are in their order.
+                yield from sorted(wanted.collect(), key=lambda row: row["part"])
+            else:
+                yield from wanted.toLocalIterator(prefetchPartitions=True)

@@ -83,8 +83,8 @@ def _type_of(schema: pa.Schema, leaf: Leaf) -> pa.DataType:
 def _is_common(kind: pa.DataType) -> bool:
     types = pa.types
     if types.is_timestamp(kind):
-        return kind.unit in ("ms", "us")
-    return (
+        return str(kind.unit) in {"ms", "us"}
+    return bool(
         types.is_string(kind)
         or types.is_large_string(kind)
         or types.is_binary(kind)
@@ -99,9 +99,7 @@ def read_files(spark: "SparkSession", names: Sequence[str]) -> "DataFrame":
     return spark.read.options(**_OPTIONS).parquet(*paths)
 
 
-def select_fields(
-    frame: "DataFrame", request: Request, name: str
-) -> tuple["DataFrame", list[int]]:
+def select_fields(frame: "DataFrame", request: Request, name: str) -> tuple["DataFrame", list[int]]:
     """Select the columns that hold captures.
 
     Parameters

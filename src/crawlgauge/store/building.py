@@ -57,7 +57,9 @@ class SetBuilder:
         The earliest and latest time of a capture; None if none has a time.
     """
 
-    def __init__(self, rule: KeyRule, runs: SortedKeys, levels: Sequence[LevelBuilder] = ()) -> None:
+    def __init__(
+        self, rule: KeyRule, runs: SortedKeys, levels: Sequence[LevelBuilder] = ()
+    ) -> None:
         self._rule = rule
         self.runs = runs
         self.levels = tuple(levels)

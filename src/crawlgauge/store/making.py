@@ -311,7 +311,9 @@ def leave_crawl(store: Store, present: CrawlSet) -> Addition:
     return Addition(crawl_set=present, outcome="unchanged", others=others)
 
 
-def _describe_levels(of_urls: CrawlSet, builder: SetBuilder) -> Iterator[tuple[CrawlSet, SortedKeys]]:
+def _describe_levels(
+    of_urls: CrawlSet, builder: SetBuilder
+) -> Iterator[tuple[CrawlSet, SortedKeys]]:
     """Yield what is known of the sets of other levels before they are written, and their keys."""
     for level in builder.levels:
         excluded = Counter(of_urls.excluded) + level.excluded
