@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from crawlgauge._version import __version__
 
 if TYPE_CHECKING:
+    from crawlgauge import spark as spark
     from crawlgauge.api import Fit as Fit
     from crawlgauge.api import choose_window as choose_window
     from crawlgauge.api import count_overlaps as count_overlaps
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from crawlgauge.errors import OverlapError as OverlapError
     from crawlgauge.errors import SimulationError as SimulationError
     from crawlgauge.errors import SourceError as SourceError
+    from crawlgauge.errors import SparkError as SparkError
     from crawlgauge.errors import StoreBusy as StoreBusy
     from crawlgauge.errors import StoreError as StoreError
     from crawlgauge.ingestion import ReadOptions as ReadOptions
@@ -82,6 +84,7 @@ _HOMES = {
         "OverlapError",
         "SimulationError",
         "SourceError",
+        "SparkError",
         "StoreBusy",
         "StoreError",
     ),
@@ -107,6 +110,8 @@ __all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604 - strings, made fr
 
 
 def __getattr__(name: str) -> object:
+    if name == "spark":
+        return importlib.import_module("crawlgauge.spark")
     try:
         home = _HOME_OF[name]
     except KeyError:

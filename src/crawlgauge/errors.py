@@ -9,6 +9,7 @@
     ├── StoreError          a store that cannot be opened, read or written
     │   └── StoreBusy       another process is writing the same crawl
     ├── OverlapError        an overlap table that contradicts itself
+    ├── SparkError          Spark that cannot be started, or fails
     ├── FitError            data from which nothing can be estimated
     └── SimulationError     settings that no archive can have
 
@@ -25,6 +26,7 @@ __all__ = [
     "OverlapError",
     "SimulationError",
     "SourceError",
+    "SparkError",
     "StoreBusy",
     "StoreError",
 ]
@@ -69,6 +71,10 @@ class StoreBusy(StoreError):  # noqa: N818 - the name says what the user meets
 
 class OverlapError(CrawlgaugeError):
     """An overlap table cannot be read or contradicts itself."""
+
+
+class SparkError(CrawlgaugeError):
+    """Spark cannot be started, or fails for reasons of its own."""
 
 
 class FitError(CrawlgaugeError):

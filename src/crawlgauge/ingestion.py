@@ -123,9 +123,9 @@ def add_crawl(
         If the label, the date, an input or the store cannot be used; the store is as before.
     """
     check_label(label)
-    choices = _choose(options, find_store(store))
+    choices = choose_reading(options, find_store(store))
     found_date = parse_date(date) if isinstance(date, str) else date
-    files = _find_all(inputs)
+    files = find_all(inputs)
     with store_for_adding(find_store(store), choices.rule) as opened:
         return add_to_store(
             opened,
@@ -133,7 +133,7 @@ def add_crawl(
             files,
             choices=choices,
             date=found_date,
-            when_present=_when_present(replace=replace, append=append),
+            when_present=choose_when_present(replace=replace, append=append),
             progress=_listen(progress, [files]),
         )
 
@@ -165,7 +165,7 @@ def add_crawls(
         As for `add_crawl`, for the first crawl that fails; those before it are in the store, and
         those behind it may be, as several are read at the same time.
     """
-    choices = _choose(options, find_store(store))
+    choices = choose_reading(options, find_store(store))
     listed = read_crawl_list(Path(crawl_list))
     reading = _listen(progress, [crawl.inputs for crawl in listed])
     with store_for_adding(find_store(store), choices.rule) as opened:
@@ -173,7 +173,7 @@ def add_crawls(
             opened,
             listed,
             choices=choices,
-            when_present=_when_present(replace=replace, append=append),
+            when_present=choose_when_present(replace=replace, append=append),
             progress=reading,
             on_added=on_added,
         )
@@ -219,20 +219,21 @@ def split_collection(
         cut = ByField(pattern=pattern, field=field)
     else:
         raise ValueError("give either a period or a pattern to cut by")
-    choices = _choose(options, find_store(store))
-    files = _find_all(inputs)
+    choices = choose_reading(options, find_store(store))
+    files = find_all(inputs)
     with store_for_adding(find_store(store), choices.rule) as opened:
         return add_split(
             opened,
             files,
             cut,
             choices=choices,
-            when_present=_when_present(replace=replace, append=False),
+            when_present=choose_when_present(replace=replace, append=False),
             progress=_listen(progress, [files]),
         )
 
 
-def _choose(options: ReadOptions, store: Path) -> Choices:
+def choose_reading(options: ReadOptions, store: Path) -> Choices:
+    """Return what the user chose, with the store's own identity where none was named."""
     levels = parse_levels(options.get("levels", BY_URL))
     if BY_TEXT in levels:
         # Hours of reading would end with the same message.
@@ -253,12 +254,14 @@ def _choose(options: ReadOptions, store: Path) -> Choices:
     )
 
 
-def _find_all(inputs: StrPath | Iterable[StrPath]) -> InputFiles:
+def find_all(inputs: StrPath | Iterable[StrPath]) -> InputFiles:
+    """Find the files that one word or several stand for."""
     words = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
     return find_inputs(os.fspath(word) for word in words)
 
 
-def _when_present(*, replace: bool, append: bool) -> WhenPresent:
+def choose_when_present(*, replace: bool, append: bool) -> WhenPresent:
+    """Return what to do if there is a crawl of that label already."""
     if replace and append:
         raise StoreError("a crawl can be replaced or appended to, not both; choose one of them")
     if append:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crawlgauge.cli import options
+from crawlgauge.cli.spark_session import check_engine
 
 if TYPE_CHECKING:
     from crawlgauge.store.making import Addition
@@ -27,6 +28,7 @@ Examples:
   crawlgauge add 2021-12 crawls/2021-12/ --levels url,content
   zcat urls.gz | crawlgauge add 2021-12 -
   crawlgauge add --from crawls.csv
+  crawlgauge add CC-MAIN-2023-40 cc-index/crawl=CC-MAIN-2023-40/subset=warc --engine spark
 
 The date of a crawl is --date, else the day of its median capture, else the one that its label
 contains: 2013-12-15, 20131215, 2013-12 (its 15th) or CC-MAIN-2023-40 (Monday of that week)."""
@@ -67,6 +69,7 @@ contains: 2013-12-15, 20131215, 2013-12 (its 15th) or CC-MAIN-2023-40 (Monday of
 @options.reading
 @options.replace
 @click.option("--append", is_flag=True, help="Add the inputs to the crawl of that label.")
+@options.engine
 @options.store
 @options.as_json
 def add(
@@ -79,6 +82,9 @@ def add(
     date: str | None,
     replace: bool,
     append: bool,
+    engine: str,
+    master: str | None,
+    spark_conf: tuple[str, ...],
     store: str | None,
     as_json: bool,
     **reading: Any,  # noqa: ANN401 - the options of `options.reading`, and the levels
@@ -90,52 +96,40 @@ def add(
     Heritrix's crawl.log, Parquet, CSV, TSV, JSON Lines, answers of CDX servers, lists of URLs;
     plain, gzip, bzip2, xz or zstd. What is left out is counted and reported by reason.
     """
-    from crawlgauge import ingestion
+    from crawlgauge.cli.adding_engines import open_engine
     from crawlgauge.cli.additions import print_addition, print_json, print_unassigned
-    from crawlgauge.cli.reading_progress import show_reading
 
     words = [word for word in (label, *inputs) if word is not None]
     is_cut = period is not None or pattern is not None
     _check_usage(words, crawl_list, date, is_cut=is_cut, append=append)
-    with show_reading() as listener:
+    check_engine(engine, master, spark_conf)
+    with open_engine(engine, store, master, spark_conf) as adders:
         if crawl_list is not None:
 
             def tell(addition: "Addition") -> None:
-                if listener is not None:
-                    listener.clear()
+                adders.clear()
                 print_addition(addition)
 
-            additions = ingestion.add_crawls(
-                store,
+            additions = adders.many(
                 crawl_list,
                 replace=replace,
                 append=append,
-                progress=listener,
                 on_added=None if as_json else tell,
                 **reading,
             )
         elif is_cut:
-            result = ingestion.split_collection(
-                store,
+            result = adders.cut(
                 words,
                 period=period,
                 pattern=pattern,
                 field=split_field,
                 replace=replace,
-                progress=listener,
                 **reading,
             )
             additions = result.additions
         else:
-            addition = ingestion.add_crawl(
-                store,
-                words[0],
-                words[1:],
-                date=date,
-                replace=replace,
-                append=append,
-                progress=listener,
-                **reading,
+            addition = adders.one(
+                words[0], words[1:], date=date, replace=replace, append=append, **reading
             )
             additions = (addition,)
     if is_cut:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-__all__ = ["as_json", "level", "reading", "replace", "store"]
+__all__ = ["as_json", "engine", "level", "reading", "replace", "store"]
 
 store = click.option(
     "--store",
@@ -91,6 +91,36 @@ _READING = (
         "beside the store. A quarter of the machine's if not given.",
     ),
 )
+
+
+_ENGINE = (
+    click.option(
+        "--engine",
+        type=click.Choice(["local", "spark"]),
+        default="local",
+        show_default=True,
+        help="What does the work: this machine, or Spark; the result is the same.",
+    ),
+    click.option(
+        "--master",
+        metavar="URL",
+        help="Where Spark runs: local[*] (this machine, if not given), spark://HOST:7077, yarn, "
+        "k8s://...",
+    ),
+    click.option(
+        "--spark-conf",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="A setting of Spark; may be given several times.",
+    ),
+)
+
+
+def engine(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options for Spark."""
+    for option in reversed(_ENGINE):
+        command = option(command)
+    return command
 
 
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ import click
 
 from crawlgauge.cli import options
 from crawlgauge.cli.progress import show_progress
+from crawlgauge.cli.spark_session import check_engine, run_spark
 
 __all__ = ["overlaps"]
 
@@ -20,6 +21,7 @@ Examples:
   crawlgauge overlaps -o overlaps.parquet
   crawlgauge overlaps --sample 1/64
   crawlgauge overlaps --level content
+  crawlgauge overlaps --engine spark --master spark://head:7077
   crawlgauge overlaps --json"""
 )
 @click.option(
@@ -32,10 +34,18 @@ Examples:
     "has if not given; if crawls were added as samples, the smallest of these.",
 )
 @options.level
+@options.engine
 @options.store
 @options.as_json
 def overlaps(
-    output: str | None, sample: str | None, level: str | None, store: str | None, as_json: bool
+    output: str | None,
+    sample: str | None,
+    level: str | None,
+    engine: str,
+    master: str | None,
+    spark_conf: tuple[str, ...],
+    store: str | None,
+    as_json: bool,
 ) -> None:
     """Count the overlaps of all crawls: containment both ways, Jaccard, Dice–Sørensen.
 
@@ -48,8 +58,23 @@ def overlaps(
 
     if output is not None and as_json:
         raise click.UsageError("give -o FILE.json or --json, not both")
-    with show_progress("counting overlaps") as progress:
-        table = api.count_overlaps(store, sample=sample, level=level or "url", progress=progress)
+    check_engine(engine, master, spark_conf)
+    if engine == "spark":
+        from crawlgauge.spark import counting
+
+        with run_spark("counting overlaps", master, spark_conf) as (spark, line):
+            table = counting.overlaps(
+                spark,
+                store,
+                sample=sample,
+                level=level or "url",
+                progress=None if line is None else line.show_tasks,
+            )
+    else:
+        with show_progress("counting overlaps") as progress:
+            table = api.count_overlaps(
+                store, sample=sample, level=level or "url", progress=progress
+            )
     if output is not None:
         api.write_overlaps(table, output)
         _log.info("wrote %s: the overlaps of %d crawls", output, table.n_crawls)

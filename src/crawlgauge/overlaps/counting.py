@@ -18,7 +18,7 @@ from crawlgauge.overlaps.counts import (
     counts_of_pass,
     select_sets,
 )
-from crawlgauge.overlaps.hash_pass import Progress, run_pass
+from crawlgauge.overlaps.hash_pass import HashPass, Progress, run_pass
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.overlaps.tally_kernel import count_histories, count_pairs
@@ -41,6 +41,7 @@ def count_store(
     sample: str | None = None,
     level: str = BY_URL,
     progress: Progress | None = None,
+    engine: HashPass | None = None,
 ) -> OverlapTable:
     """Count the overlaps of all crawls of a store; what it has counted before is not read again.
 
@@ -55,6 +56,8 @@ def count_store(
         What to count: ``url``, ``content`` or ``text``.
     progress
         Called with how many of how many hash ranges are done.
+    engine
+        What passes over the sets; `run_pass` if not given.
 
     Raises
     ------
@@ -68,7 +71,7 @@ def count_store(
     except OSError as error:
         _log.info("counts are not kept for the next time: %s: %s", store.path, error.strerror)
         cache = None
-    return count_sets(sets, threshold=threshold, cache=cache, progress=progress)
+    return count_sets(sets, threshold=threshold, cache=cache, progress=progress, engine=engine)
 
 
 def count_sets(
@@ -77,6 +80,7 @@ def count_sets(
     threshold: int = WHOLE,
     cache: Path | None = None,
     progress: Progress | None = None,
+    engine: HashPass | None = None,
 ) -> OverlapTable:
     """Count how many URLs each two crawls share, and how many have each capture history.
 
@@ -93,6 +97,8 @@ def count_sets(
         Folder of counts from before; those of these sets are kept there. None for no cache.
     progress
         Called with how many of how many hash ranges are done.
+    engine
+        What passes over the sets; `run_pass` if not given.
 
     Raises
     ------
@@ -103,7 +109,7 @@ def count_sets(
     """
     _check_comparable(sets)
     common = min(threshold, *(item.threshold for item in sets))
-    counts = _count(sets, common, cache, progress)
+    counts = _count(sets, common, cache, progress, engine)
     histories = None
     if counts.history_end:
         histories = Histories(
@@ -133,7 +139,11 @@ def count_sets(
 
 
 def _count(
-    sets: Sequence[CrawlSet], threshold: int, cache: Path | None, progress: Progress | None
+    sets: Sequence[CrawlSet],
+    threshold: int,
+    cache: Path | None,
+    progress: Progress | None,
+    engine: HashPass | None,
 ) -> Counts:
     subject = Subject(
         level=sets[0].level,
@@ -145,10 +155,12 @@ def _count(
     known = _find_most_useful(kept, sets, subject)
     if known is not None and known.subject == subject:
         return known
-    counts = None if known is None else _count_new(sets, subject, known, progress)
+    counts = None if known is None else _count_new(sets, subject, known, progress, engine)
     if counts is None:
         announce_compilation(count_histories, count_pairs)
-        counted = run_pass(sets, len(sets), threshold, history_end=threshold, progress=progress)
+        counted = (engine or run_pass)(
+            sets, len(sets), threshold, history_end=threshold, progress=progress
+        )
         counts = counts_of_pass(subject, counted)
     if cache is not None:
         _save(cache, counts)
@@ -156,7 +168,11 @@ def _count(
 
 
 def _count_new(
-    sets: Sequence[CrawlSet], subject: Subject, known: Counts, progress: Progress | None
+    sets: Sequence[CrawlSet],
+    subject: Subject,
+    known: Counts,
+    progress: Progress | None,
+    engine: HashPass | None,
 ) -> Counts | None:
     """Count only the keys of sets that are not in `known`; None if that is not enough."""
     place_of = {checksum: k for k, checksum in enumerate(known.subject.checksums)}
@@ -166,7 +182,7 @@ def _count_new(
     if not new:
         return selected
     announce_compilation(count_histories, count_pairs)
-    counted = run_pass(
+    counted = (engine or run_pass)(
         [sets[k] for k in (*new, *old)],
         len(new),
         subject.threshold,

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
 
 from crawlgauge.keys.thresholds import count_ranges
 from crawlgauge.overlaps.history_tally import HistoryTally, PassCounts
@@ -15,9 +16,24 @@ from crawlgauge.overlaps.range_keys import (
 )
 from crawlgauge.store.crawl_set import CrawlSet
 
-__all__ = ["Progress", "run_pass"]
+__all__ = ["HashPass", "Progress", "run_pass"]
 
 Progress = Callable[[int, int], None]
+
+
+class HashPass(Protocol):
+    """What counts keys: `run_pass`, or another engine that gives the same counts."""
+
+    def __call__(
+        self,
+        sets: Sequence[CrawlSet],
+        n_new: int,
+        threshold: int,
+        *,
+        history_end: int,
+        progress: Progress | None = None,
+    ) -> PassCounts:
+        """Count the keys that new sets hold, as `run_pass` does."""
 
 
 def run_pass(

@@ -82,7 +82,13 @@ def common_range_bits(sets: Sequence[CrawlSet]) -> int:
 
 
 def read_ranges(
-    sets: Sequence[CrawlSet], range_bits: int, threshold: int, n_kept: int
+    sets: Sequence[CrawlSet],
+    range_bits: int,
+    threshold: int,
+    n_kept: int,
+    *,
+    numbers: range | None = None,
+    n_threads: int | None = None,
 ) -> Iterator[RangeKeys]:
     """Yield for each range the keys of each set; sets are read side by side.
 
@@ -96,6 +102,10 @@ def read_ranges(
         Only keys below it are read.
     n_kept
         The keys of a range are there until so many further ones have been yielded.
+    numbers
+        Which ranges, one after the other; all below the threshold if not given.
+    n_threads
+        How many sets are read side by side; as many as there are processors if not given.
 
     Raises
     ------
@@ -104,10 +114,12 @@ def read_ranges(
     """
     capacities = np.array([_foresee(item, range_bits) for item in sets], dtype=np.int64)
     buffers = cycle([_Buffer(capacities) for _ in range(n_kept + 1)])
-    n_workers = count_workers()
+    n_workers = count_workers() if n_threads is None else n_threads
+    wanted = range(count_ranges(range_bits, threshold)) if numbers is None else numbers
+    low = wanted.start << (KEY_BITS - range_bits)
     with ExitStack() as stack, ThreadPoolExecutor(n_workers) as pool:
-        streams = [stack.enter_context(_NamedStream(item)) for item in sets]
-        for number in range(count_ranges(range_bits, threshold)):
+        streams = [stack.enter_context(_NamedStream(item, low)) for item in sets]
+        for number in wanted:
             end = min((number + 1) << (KEY_BITS - range_bits), threshold)
             yield next(buffers).fill(streams, end, pool, n_workers)
 
@@ -122,10 +134,10 @@ def _foresee(item: CrawlSet, range_bits: int) -> int:
 class _NamedStream(KeyStream):
     """The keys of a crawl; errors name it."""
 
-    def __init__(self, item: CrawlSet) -> None:
+    def __init__(self, item: CrawlSet, low: int) -> None:
         self._label = item.crawl.label
         try:
-            super().__init__(item.path)
+            super().__init__(item.path, low=low)
         except StoreError as error:
             raise self._named(error) from error
 

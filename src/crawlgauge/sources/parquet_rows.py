@@ -20,7 +20,14 @@ from crawlgauge.sources.left_out import printable
 from crawlgauge.sources.record_kernel import DIGEST, GROUP, KEY, MIME, STATUS, TIME, URL
 from crawlgauge.sources.request import Request
 
-__all__ = ["looks_like_parquet", "read_parquet_rows"]
+__all__ = [
+    "Leaf",
+    "ParquetColumns",
+    "choose_columns",
+    "list_leaves",
+    "looks_like_parquet",
+    "read_parquet_rows",
+]
 
 _MAGIC, _ENCRYPTED_MAGIC = b"PAR1", b"PARE"
 _FRAME_BYTES = 12
@@ -76,7 +83,7 @@ def read_parquet_rows(stream: ByteStream, request: Request) -> Iterator[Captures
         if _describes_others(file, path.stat().st_size):
             _log.info("%s only describes the files beside it", stream.name)
             return
-        columns = _choose_columns(leaves, path, request, stream.name)
+        columns = choose_columns(leaves, path, request, stream.name)
         n_rows = 0
         for number in range(file.num_row_groups):
             yield from _read_group(file, number, n_rows, columns, stream, request)
@@ -100,11 +107,11 @@ def _find_file(stream: ByteStream) -> Path:
     return stream.path
 
 
-_Leaf = tuple[str, ...]
+Leaf = tuple[str, ...]
 """A column's name, with the names of the structures that it stands in before it."""
 
 
-def _open(source: BinaryIO, stream: ByteStream) -> tuple[pq.ParquetFile, list[_Leaf]] | None:
+def _open(source: BinaryIO, stream: ByteStream) -> tuple[pq.ParquetFile, list[Leaf]] | None:
     """Return the file and its columns, or None if its footer is lost."""
     try:
         file = pq.ParquetFile(
@@ -114,7 +121,7 @@ def _open(source: BinaryIO, stream: ByteStream) -> tuple[pq.ParquetFile, list[_L
             coerce_int96_timestamp_unit="ms",
             page_checksum_verification=True,
         )
-        return file, list(_leaves(file.schema_arrow, ()))
+        return file, list(list_leaves(file.schema_arrow))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         stream.report(
             Damage(
@@ -128,10 +135,11 @@ def _open(source: BinaryIO, stream: ByteStream) -> tuple[pq.ParquetFile, list[_L
         return None
 
 
-def _leaves(fields: pa.Schema | pa.StructType, above: _Leaf) -> Iterator[_Leaf]:
+def list_leaves(fields: pa.Schema | pa.StructType, above: Leaf = ()) -> Iterator[Leaf]:
+    """Yield the columns of a schema, those within structures too."""
     for field in fields:
         if pa.types.is_struct(field.type):
-            yield from _leaves(field.type, (*above, field.name))
+            yield from list_leaves(field.type, (*above, field.name))
         else:
             yield (*above, field.name)
 
@@ -146,18 +154,45 @@ def _describes_others(file: pq.ParquetFile, n_bytes: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Columns:
-    """Which columns to read, by field, and the group where the path states it."""
+class ParquetColumns:
+    """Which columns to read, by field, and the group where the path states it.
 
-    leaves: dict[int, _Leaf]
+    Parameters
+    ----------
+    leaves
+        By field of `record_kernel`.
+    group
+        The group of all rows; None if a column tells it, or nobody asks.
+    """
+
+    leaves: dict[int, Leaf]
     group: bytes | None
 
     @property
     def names(self) -> list[str]:
+        """The columns' names, those within structures with dots."""
         return [".".join(leaf) for leaf in self.leaves.values()]
 
 
-def _choose_columns(leaves: list[_Leaf], path: Path, request: Request, name: str) -> _Columns:
+def choose_columns(leaves: list[Leaf], path: Path, request: Request, name: str) -> ParquetColumns:
+    """Find the columns that hold what is wanted.
+
+    Parameters
+    ----------
+    leaves
+        All columns.
+    path
+        The file; its folders may tell the group.
+    request
+        What is wanted.
+    name
+        The input as the user named it.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be told which column holds the URLs, or there are several of its name.
+    """
     folders = dict(unquote(part).split("=", 1) for part in path.parts[:-1] if "=" in part)
     names = [".".join(leaf) for leaf in leaves]
     group = None
@@ -176,7 +211,7 @@ def _choose_columns(leaves: list[_Leaf], path: Path, request: Request, name: str
         if leaves.count(leaf) > 1:
             called = printable(".".join(leaf))
             raise SourceError(f"{name} has several columns called {called}; rename them")
-    return _Columns(leaves=chosen, group=group)
+    return ParquetColumns(leaves=chosen, group=group)
 
 
 _FIELDS = (
@@ -194,7 +229,7 @@ def _read_group(
     file: pq.ParquetFile,
     number: int,
     n_before: int,
-    columns: _Columns,
+    columns: ParquetColumns,
     stream: ByteStream,
     request: Request,
 ) -> Iterator[Captures]:
@@ -239,7 +274,7 @@ def _in_parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield batch.slice(start, n_rows)
 
 
-def _pick(batch: pa.RecordBatch, leaf: _Leaf) -> pa.Array:
+def _pick(batch: pa.RecordBatch, leaf: Leaf) -> pa.Array:
     """Return a column; nothing stands within a structure that is null."""
     import pyarrow.compute as pc
 

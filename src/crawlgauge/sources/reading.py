@@ -3,7 +3,7 @@
 import logging
 import os
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -56,6 +56,8 @@ class ArchiveReader:
     n_threads
         How many inputs are read at once; None for as many as there are processors, 0 to read them
         one after the other where their captures are asked for.
+    elsewhere
+        Names of inputs that somebody else reads, should these ones lead to them.
 
     Attributes
     ----------
@@ -63,6 +65,8 @@ class ArchiveReader:
         Name, size and checksum of what was read, when all has been read.
     damages
         What was damaged of it.
+    without_captures
+        Names of inputs that hold none, nor lead to any.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class ArchiveReader:
         keep_damaged: bool = False,
         progress: ReadingProgress | None = None,
         n_threads: int | None = None,
+        elsewhere: Sequence[str] = (),
     ) -> None:
         self._files = files
         self._request = request
@@ -81,11 +86,13 @@ class ArchiveReader:
         self._lock = threading.Lock()
         self._n_unseen_bytes = 0
         self._known = {identify_file(name) for name in files.names}
+        self._elsewhere = elsewhere
         readings = [self._plan(name) for name in files.names]
-        n_most = _count_threads(files)
-        self._threads = ReadingThreads(readings, n_most if n_threads is None else n_threads)
+        n_at_once = _count_threads(files) if n_threads is None else n_threads
+        self._threads = ReadingThreads(readings, n_at_once)
         self.inputs: list[Input] = []
         self.damages: list[Damage] = []
+        self.without_captures: list[str] = []
 
     def captures(self) -> Generator[Captures, None, None]:
         """Yield the captures of all inputs in batches.
@@ -117,8 +124,10 @@ class ArchiveReader:
             self.damages.extend(reading.damages)
             if reading.result is not None:
                 self.inputs.append(reading.result)
-            if reading.n_found == 0 and len(self._files.names) > 1 and not reading.leads_on:
-                _log.warning("%s holds no captures", reading.name)
+            if reading.n_found == 0 and not reading.leads_on:
+                self.without_captures.append(reading.name)
+                if len(self._files.names) > 1:
+                    _log.warning("%s holds no captures", reading.name)
 
     def _report_progress(self, name: str, n_captures: int) -> None:
         with self._lock:
@@ -175,6 +184,9 @@ class ArchiveReader:
     def _plan_parts(self, stream: ByteStream, reading: InputReading) -> None:
         """Read the parts of a ZipNum cluster that are not inputs themselves; see to all sizes."""
         parts = read_cluster(stream).parts
+        with self._lock:
+            self._known.update(map(identify_file, self._elsewhere))
+            self._elsewhere = ()
         found: list[InputReading] = []
         for part in parts:
             n_bytes = part.path.stat().st_size

@@ -17,9 +17,10 @@ from crawlgauge.store.choices import Choices
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.crawl_writer import CrawlWriter
 from crawlgauge.store.dating import choose_date
-from crawlgauge.store.key_runs import KeyMemory, KeyRuns
+from crawlgauge.store.key_runs import KeyMemory, SortedKeys
 from crawlgauge.store.making import (
     Addition,
+    CrawlReader,
     Outcome,
     fingerprint_all,
     leave_crawl,
@@ -47,6 +48,7 @@ def add_to_store(
     date: dt.date | None = None,
     when_present: WhenPresent = "refuse",
     progress: ReadingProgress | None = None,
+    read: CrawlReader = read_crawl,
 ) -> Addition:
     """Read the files of one crawl and put its set into the store.
 
@@ -66,6 +68,8 @@ def add_to_store(
         What to do if there is a crawl of that label, made from other files or in another way.
     progress
         Told how far reading has come.
+    read
+        Reads the inputs.
 
     Raises
     ------
@@ -80,12 +84,12 @@ def add_to_store(
         # What shall be replaced may be damaged, and is not looked at.
         present = store.crawl_set(label) if exists and when_present != "replace" else None
         if present is not None and when_present == "append":
-            return _append(store, writer, present, inputs, choices, date, builder, progress)
+            return _append(store, writer, present, inputs, choices, date, builder, progress, read)
         if present is not None:
             known = fingerprint_all(inputs)
             if known is not None:
                 return _accept_if_same(store, present, known, settings_of(choices, date))
-        crawl = read_crawl(label, inputs, choices, date=date, builder=builder, progress=progress)
+        crawl = read(label, inputs, choices, date=date, builder=builder, progress=progress)
         if present is not None:
             return _accept_if_same(store, present, crawl.inputs, crawl.settings)
         found_date = choose_date(label, date, builder.days)
@@ -120,6 +124,7 @@ def _append(
     date: dt.date | None,
     builder: SetBuilder,
     progress: ReadingProgress | None,
+    read: CrawlReader,
 ) -> Addition:
     """Read further files into a crawl; those that it was made from are not read again."""
     before = dict(present.provenance.settings)
@@ -142,7 +147,7 @@ def _append(
     kept_date = dt.date.fromisoformat(given) if isinstance(given, str) else None
     _take_up(builder, store, present)
     label = present.crawl.label
-    crawl = read_crawl(label, fresh, choices, date=kept_date, builder=builder, progress=progress)
+    crawl = read(label, fresh, choices, date=kept_date, builder=builder, progress=progress)
     whole = replace(
         crawl,
         inputs=(*present.provenance.inputs, *crawl.inputs),
@@ -186,7 +191,7 @@ def _take_up(builder: SetBuilder, store: Store, present: CrawlSet) -> None:
     builder.last_capture = present.crawl.last_capture
 
 
-def _take_up_keys(runs: KeyRuns, present: CrawlSet) -> None:
+def _take_up_keys(runs: SortedKeys, present: CrawlSet) -> None:
     runs.threshold = present.threshold
     for keys in SetReader(present.path).ranges(present.range_bits):
         runs.add(keys)

@@ -14,12 +14,12 @@ from crawlgauge.keys.rules import GIVEN, KeyRule
 from crawlgauge.sources.captures import NO_STATUS, Captures, Rejection
 from crawlgauge.store.attributes import AttributeBuilder
 from crawlgauge.store.choices import Choices
-from crawlgauge.store.key_runs import KeyMemory, KeyRuns
+from crawlgauge.store.key_runs import KeyMemory, SortedKeys
 from crawlgauge.store.level_building import LevelBuilder
 
-__all__ = ["SetBuilder", "open_builder"]
+__all__ = ["MAX_EXAMPLES", "SetBuilder", "open_builder"]
 
-_MAX_EXAMPLES = 5
+MAX_EXAMPLES = 5
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 
 
@@ -57,7 +57,9 @@ class SetBuilder:
         The earliest and latest time of a capture; None if none has a time.
     """
 
-    def __init__(self, rule: KeyRule, runs: KeyRuns, levels: Sequence[LevelBuilder] = ()) -> None:
+    def __init__(
+        self, rule: KeyRule, runs: SortedKeys, levels: Sequence[LevelBuilder] = ()
+    ) -> None:
         self._rule = rule
         self.runs = runs
         self.levels = tuple(levels)
@@ -89,7 +91,7 @@ class SetBuilder:
         self.n_no_status += _count_no_status(captures)
         self.rejected.update(captures.rejected)
         self.excluded.update(captures.excluded)
-        self.examples.extend(captures.examples[: _MAX_EXAMPLES - len(self.examples)])
+        self.examples.extend(captures.examples[: MAX_EXAMPLES - len(self.examples)])
 
     def _keys_of(self, captures: Captures) -> NDArray[np.uint64]:
         if self._rule != GIVEN:

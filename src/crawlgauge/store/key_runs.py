@@ -1,6 +1,7 @@
 """Sorted, unique keys of any number in bounded memory: runs are sorted, spilled and merged."""
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +10,36 @@ from crawlgauge.keys.thresholds import KEY_BITS, WHOLE, Sampling, count_ranges
 from crawlgauge.store.set_file import choose_range_bits
 from crawlgauge.store.spilling import SpillFolder
 
-__all__ = ["KeyMemory", "KeyRuns", "sort_unique"]
+__all__ = ["PART_FOR_COUNTING", "KeyMemory", "KeyRuns", "SortedKeys", "sort_unique"]
 
 Keys = NDArray[np.uint64]
 
 _RUN_KEYS = 1 << 22
 """Sorted at once: 32 MB, little beside the least memory, and few runs of even a large crawl."""
 _KEY_BYTES = 8
-_PART_FOR_COUNTING = 256
+PART_FOR_COUNTING = 256
+"""The first of so many parts of the keys tells how many there are."""
 _SHARE_FOR_KEYS = 0.5
 """Of the memory that may be used; the rest is for reading, for sorting and for the interpreter."""
+
+
+class SortedKeys(Protocol):
+    """The distinct keys of one crawl, as its set's file takes them; see `KeyRuns`."""
+
+    threshold: int
+
+    @property
+    def n_most(self) -> int:
+        """How many distinct keys there are at most."""
+
+    def add(self, keys: Keys) -> None:
+        """Take in keys."""
+
+    def choose_range_bits(self) -> int:
+        """Return into how many ranges to cut the keys."""
+
+    def ranges(self, range_bits: int) -> Iterator[Keys]:
+        """Yield the sorted, unique keys for each value of their leading bits."""
 
 
 class KeyMemory:
@@ -113,7 +134,7 @@ class KeyRuns:
         the first part of the ranges.
         """
         self._sort_pending()
-        end = max(1, self.threshold // _PART_FOR_COUNTING)
+        end = max(1, self.threshold // PART_FOR_COUNTING)
         first = sort_unique(_slices(self._all_runs(), 0, end))
         return choose_range_bits(first.size * (self.threshold / end), self.threshold)
 

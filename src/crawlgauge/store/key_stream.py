@@ -13,6 +13,7 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
+from crawlgauge.keys.thresholds import KEY_BITS
 from crawlgauge.store import delta_kernel, page_kernel
 from crawlgauge.store.set_file import SetReader, damaged
 
@@ -22,6 +23,7 @@ SLACK = delta_kernel.MAX_BLOCK
 """How much more room `KeyStream.take` may need than there are keys."""
 
 _READ_BYTES = 1 << 20
+_PASSED_KEYS = 1 << 16
 _MAX_PAGES = 64
 _DATA_PAGE, _DELTA = 0, 5
 """A page of the older form, and its encoding; see `page_kernel`."""
@@ -35,6 +37,8 @@ class KeyStream:
     ----------
     path
         The set's file.
+    low
+        The least key that is wanted; what stands before its row group is not read.
 
     Raises
     ------
@@ -42,12 +46,12 @@ class KeyStream:
         If the file is missing, damaged or of another format.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, low: int = 0) -> None:
         self._path = path
         self._reader = SetReader(path)
         self._file = self._reader.file
         self._descriptor = os.open(path, os.O_RDONLY)
-        self._group = -1
+        self._group = (low >> (KEY_BITS - self._reader.description.range_bits)) - 1
         self._data = np.empty(0, dtype=np.uint8)
         self._start = self._end = 0
         """Where the next page begins in what has been read from the file, and where that ends."""
@@ -59,6 +63,8 @@ class KeyStream:
         self._state = np.zeros(delta_kernel.N_STATES, dtype=np.uint64)
         self._room = np.empty(delta_kernel.MAX_BLOCK, dtype=np.uint64)
         self._rest = self._room[:0]
+        if low:
+            self._pass_over(low)
 
     def __enter__(self) -> Self:
         return self
@@ -114,11 +120,17 @@ class KeyStream:
             if why == delta_kernel.OVER and not (self._find_pages() or self._begin_group()):
                 return place, True
 
+    def _pass_over(self, low: int) -> None:
+        """Take the keys of the first row group that are too small, for nobody."""
+        scratch, is_over = np.empty(_PASSED_KEYS + SLACK, dtype=np.uint64), False
+        while not is_over:
+            _, is_over = self.take(low, scratch, 0, _PASSED_KEYS)
+
     def _begin_group(self) -> bool:
         """Go to the next row group; tell whether there is one."""
         if self._n_expected:
             raise damaged(self._path, f"{self._n_expected:,} keys are missing")
-        if self._group + 1 == self._file.metadata.num_row_groups:
+        if self._group + 1 >= self._file.metadata.num_row_groups:
             return False
         self._group += 1
         column = self._file.metadata.row_group(self._group).column(0)

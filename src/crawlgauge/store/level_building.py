@@ -4,7 +4,7 @@ from collections import Counter
 
 from crawlgauge.keys.content import KEYS_OF
 from crawlgauge.sources.captures import Captures
-from crawlgauge.store.key_runs import KeyRuns
+from crawlgauge.store.key_runs import SortedKeys
 
 __all__ = ["LevelBuilder"]
 
@@ -31,7 +31,7 @@ class LevelBuilder:
         Captures of the level ``text`` that are no HTML pages, and are told by their digest.
     """
 
-    def __init__(self, level: str, runs: KeyRuns) -> None:
+    def __init__(self, level: str, runs: SortedKeys) -> None:
         self.level = level
         self.runs = runs
         self.n_captures = 0

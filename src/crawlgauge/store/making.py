@@ -2,11 +2,11 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from crawlgauge.compiled import announce_compilation
 from crawlgauge.crawl import Crawl
@@ -29,10 +29,12 @@ from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.crawl_writer import CrawlWriter
 from crawlgauge.store.dating import choose_date, needs_times
 from crawlgauge.store.files import check_room
-from crawlgauge.store.key_runs import KeyRuns
+from crawlgauge.store.key_runs import SortedKeys
 
 __all__ = [
+    "ENGINE",
     "Addition",
+    "CrawlReader",
     "Outcome",
     "ReadCrawl",
     "check_not_empty",
@@ -53,6 +55,9 @@ _BYTES_PER_ATTRIBUTE = 12
 
 _WANTED = {BY_CONTENT: "digest", BY_TEXT: "text that is known"}
 """What captures have at each level but that of URLs."""
+
+ENGINE = "engine"
+"""The setting that says by what the inputs were read, where not by this machine alone."""
 
 Outcome = Literal["added", "replaced", "appended", "unchanged"]
 
@@ -102,6 +107,22 @@ class ReadCrawl:
     unassigned: dict[str, int]
 
 
+class CrawlReader(Protocol):
+    """What reads the inputs of a crawl: `read_crawl`, or another engine with the same result."""
+
+    def __call__(
+        self,
+        label: str,
+        inputs: InputFiles,
+        choices: Choices,
+        *,
+        date: dt.date | None,
+        builder: SetBuilder,
+        progress: ReadingProgress | None,
+    ) -> ReadCrawl:
+        """Read the inputs of one crawl, as `read_crawl` does."""
+
+
 def settings_of(choices: Choices, date: dt.date | None) -> dict[str, Setting]:
     """Return all choices that a crawl depends on, by name."""
     return {**choices.settings(), "date": None if date is None else date.isoformat()}
@@ -113,7 +134,12 @@ def was_made_from(
     """Tell whether a crawl was made from the same bytes in the same way: `add` can be repeated."""
     before = sorted(entry.checksum for entry in present.provenance.inputs if not entry.through)
     now = sorted(entry.checksum for entry in inputs if not entry.through)
-    return before == now and dict(present.provenance.settings) == settings
+    return before == now and _that_matter(present.provenance.settings) == _that_matter(settings)
+
+
+def _that_matter(settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """Leave out by which engine a crawl was read: each gives the same sets."""
+    return {name: value for name, value in settings.items() if name != ENGINE}
 
 
 def fingerprint_all(inputs: InputFiles) -> tuple[Input, ...] | None:
@@ -289,7 +315,9 @@ def leave_crawl(store: Store, present: CrawlSet) -> Addition:
     return Addition(crawl_set=present, outcome="unchanged", others=others)
 
 
-def _describe_levels(of_urls: CrawlSet, builder: SetBuilder) -> Iterator[tuple[CrawlSet, KeyRuns]]:
+def _describe_levels(
+    of_urls: CrawlSet, builder: SetBuilder
+) -> Iterator[tuple[CrawlSet, SortedKeys]]:
     """Yield what is known of the sets of other levels before they are written, and their keys."""
     for level in builder.levels:
         excluded = Counter(of_urls.excluded) + level.excluded

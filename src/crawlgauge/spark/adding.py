@@ -1,0 +1,217 @@
+"""The part of the Python API that reads archive files, or tables, into a store with Spark."""
+
+import datetime as dt
+from collections.abc import Callable, Iterable
+from dataclasses import replace as changed
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack, cast
+
+from crawlgauge import ingestion
+from crawlgauge.crawl import check_label, parse_date
+from crawlgauge.errors import StoreError
+from crawlgauge.ingestion import ReadOptions
+from crawlgauge.locations import StrPath, find_store
+from crawlgauge.sources.inputs import InputFiles
+from crawlgauge.spark.reading import TASK_MEMORY, SparkReader
+from crawlgauge.spark.watching import Watcher, watch_tasks
+from crawlgauge.store.adding import add_to_store
+from crawlgauge.store.catalogue import store_for_adding
+from crawlgauge.store.choices import Choices
+from crawlgauge.store.crawl_list import read_crawl_list
+from crawlgauge.store.cuts import ByField, ByTime, Cut, Period
+from crawlgauge.store.making import Addition
+from crawlgauge.store.splitting import SplitResult, add_split
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["add", "add_list", "split"]
+
+
+def add(
+    spark: "SparkSession",
+    source: "DataFrame | StrPath | Iterable[StrPath]",
+    *,
+    store: StrPath | None = None,
+    label: str,
+    date: dt.date | str | None = None,
+    replace: bool = False,
+    append: bool = False,
+    progress: Watcher | None = None,
+    **options: Unpack[ReadOptions],
+) -> Addition:
+    """Read the files of one crawl, or a table of its captures, into a store with Spark.
+
+    The set has the same keys and counts as one that was read without Spark.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    source
+        Files, folders or globs that all executors reach by the same name, of any format; or a
+        DataFrame with a column of URLs, and of times, statuses, media types and digests where it
+        has them. They are found by their names, as in Parquet files.
+    store
+        The store's folder, as for `open_store`. Only the driver writes to it.
+    label, date, replace
+        As for `add_crawl`.
+    append
+        Whether further files are added to an existing crawl of that label.
+    progress
+        Called now and then with how many tasks of how many are done.
+    **options
+        What counts and how files are read; see `ReadOptions`. Of ``memory``, each task takes so
+        much: 512 MB by default.
+
+    Returns
+    -------
+    Addition
+        The crawl as it is in the store, and what came of adding it.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If the label, the date, an input or the store cannot be used, or Spark fails; the store is
+        as before.
+    """
+    check_label(label)
+    place = find_store(store)
+    choices = _choose(options, place)
+    found_date = parse_date(date) if isinstance(date, str) else date
+    frame, files = _read_source(source, append=append)
+    with (
+        store_for_adding(place, choices.rule) as opened,
+        SparkReader(spark, frame) as reader,
+        watch_tasks(spark, progress),
+    ):
+        return add_to_store(
+            opened,
+            label,
+            files,
+            choices=choices,
+            date=found_date,
+            when_present=ingestion.choose_when_present(replace=replace, append=append),
+            read=reader.read,
+        )
+
+
+def add_list(
+    spark: "SparkSession",
+    crawl_list: StrPath,
+    *,
+    store: StrPath | None = None,
+    replace: bool = False,
+    append: bool = False,
+    progress: Watcher | None = None,
+    on_added: Callable[[Addition], None] | None = None,
+    **options: Unpack[ReadOptions],
+) -> tuple[Addition, ...]:
+    """Add all crawls of a CSV list (``label,date,path``) with Spark, one after the other.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    crawl_list, on_added
+        As for `add_crawls`.
+    store, replace, append, progress, **options
+        As for `add`.
+
+    Raises
+    ------
+    CrawlgaugeError
+        As for `add`; crawls before the one that failed are in the store.
+    """
+    place = find_store(store)
+    choices = _choose(options, place)
+    additions = []
+    with store_for_adding(place, choices.rule) as opened, watch_tasks(spark, progress):
+        for crawl in read_crawl_list(Path(crawl_list)):
+            with SparkReader(spark) as reader:
+                addition = add_to_store(
+                    opened,
+                    crawl.label,
+                    crawl.inputs,
+                    choices=choices,
+                    date=crawl.date,
+                    when_present=ingestion.choose_when_present(replace=replace, append=append),
+                    read=reader.read,
+                )
+            additions.append(addition)
+            if on_added is not None:
+                on_added(addition)
+    return tuple(additions)
+
+
+def split(
+    spark: "SparkSession",
+    inputs: StrPath | Iterable[StrPath],
+    *,
+    store: StrPath | None = None,
+    period: Period | None = None,
+    pattern: str | None = None,
+    field: str = "filename",
+    replace: bool = False,
+    progress: Watcher | None = None,
+    **options: Unpack[ReadOptions],
+) -> SplitResult:
+    """Cut a collection-wide index into crawls with Spark, in one pass over its files.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    inputs
+        Files, folders or globs that all executors reach by the same name.
+    period, pattern, field
+        As for `split_collection`.
+    store, replace, progress, **options
+        As for `add`.
+
+    Raises
+    ------
+    CrawlgaugeError
+        As for `add`.
+    ValueError
+        If not just one of `period` and `pattern` is given.
+    """
+    if (period is None) == (pattern is None):
+        raise ValueError("give either a period or a pattern to cut by")
+    cut: Cut = ByField(pattern=pattern or "", field=field)
+    if period is not None:
+        cut = ByTime(period=period)
+    place = find_store(store)
+    choices = _choose(options, place)
+    files = ingestion.find_all(inputs)
+    with (
+        store_for_adding(place, choices.rule) as opened,
+        SparkReader(spark) as reader,
+        watch_tasks(spark, progress),
+    ):
+        return add_split(
+            opened,
+            files,
+            cut,
+            choices=choices,
+            when_present=ingestion.choose_when_present(replace=replace, append=False),
+            read=reader.read_collection,
+        )
+
+
+def _choose(options: ReadOptions, place: Path) -> Choices:
+    choices = ingestion.choose_reading(options, place)
+    return choices if options.get("memory") else changed(choices, memory=TASK_MEMORY)
+
+
+def _read_source(
+    source: "DataFrame | StrPath | Iterable[StrPath]", *, append: bool
+) -> "tuple[DataFrame | None, InputFiles]":
+    if hasattr(source, "mapInArrow"):
+        if append:
+            raise StoreError(
+                "a table cannot be appended to a crawl, as it cannot be told whether it is in it "
+                "already; unite the tables and add them with replace=True"
+            )
+        return cast("DataFrame", source), InputFiles(names=("the Spark table",), repeated=())
+    return None, ingestion.find_all(source)

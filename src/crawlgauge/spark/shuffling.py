@@ -1,0 +1,174 @@
+"""One job of Spark: tasks read, sorted keys are shuffled by hash range, tasks merge them."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge.spark.failures import explain_failure
+from crawlgauge.spark.reduce_task import merge_rows
+from crawlgauge.spark.rows import ATTRIBUTES, FACTS, KEYS, SPARK_SCHEMA, decode_keys
+from crawlgauge.store.attributes import MAX_KEYS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["PartSize", "Shuffled", "Sizes", "Task", "count_cores", "run_tasks"]
+
+_DOING = "reading the inputs"
+_FEW_KEYS = 1 << 20
+"""To ask task by task, so that memory stays small, takes longer than to ask all at once."""
+_USUAL_CORES = 32
+"""Where a session does not tell how many cores it has."""
+
+Task = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
+
+
+def count_cores(spark: "SparkSession") -> int:
+    """Return how many tasks run at once."""
+    try:
+        return max(1, int(spark.sparkContext.defaultParallelism))
+    except Exception:  # noqa: BLE001 - sessions through Spark Connect have no context
+        return _USUAL_CORES
+
+
+def run_tasks(frames: "list[tuple[DataFrame, Task]]", n_parts: int, first_end: int) -> "Shuffled":
+    """Let tasks read, and others merge what they have found.
+
+    Parameters
+    ----------
+    frames
+        What is to be read, and by which function.
+    n_parts
+        Into how many hash ranges keys are cut; each is merged by one task.
+    first_end
+        Keys below it are counted apart.
+    """
+    from pyspark import StorageLevel
+
+    mapped = None
+    for frame, task in frames:
+        rows = frame.mapInArrow(task, SPARK_SCHEMA)
+        mapped = rows if mapped is None else mapped.unionAll(rows)
+    if mapped is None:
+        raise ValueError("there is nothing to read")
+    merged = mapped.repartition(n_parts, "slot").mapInArrow(
+        lambda batches: merge_rows(batches, first_end), SPARK_SCHEMA
+    )
+    return Shuffled(merged.persist(StorageLevel.DISK_ONLY))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartSize:
+    """How many keys a row holds.
+
+    Parameters
+    ----------
+    part
+        Its hash range.
+    n_keys, n_first
+        How many keys, and how many of them are below `first_end`.
+    total
+        Their sum, modulo 2**64.
+    """
+
+    part: int
+    n_keys: int
+    n_first: int
+    total: int
+
+
+Sizes = dict[tuple[str, str], list[PartSize]]
+"""By label and level."""
+
+
+class Shuffled:
+    """Merged rows, kept on the disks of the cluster until they are no longer wanted.
+
+    Parameters
+    ----------
+    frame
+        The rows.
+    """
+
+    def __init__(self, frame: "DataFrame") -> None:
+        self._frame = frame
+
+    def collect(self) -> tuple[list[dict[str, Any]], Sizes]:
+        """Return what the tasks have counted, and how many keys there are of each set.
+
+        All the work is done for this, on all cores at once.
+        """
+        from pyspark.sql import functions as sf
+
+        is_facts = sf.col("kind") == FACTS
+        columns = ["kind", "label", "level", "part", "n", "n_first", "total"]
+        with explain_failure(_DOING):
+            rows = (
+                self._frame.where(f"kind <> {ATTRIBUTES}")
+                .select(*columns, sf.when(is_facts, sf.col("data")).alias("data"))
+                .collect()
+            )
+        documents = [json.loads(bytes(row["data"])) for row in rows if row["kind"] == FACTS]
+        sizes: Sizes = {}
+        for row in sorted(
+            (row for row in rows if row["kind"] == KEYS), key=lambda row: row["part"]
+        ):
+            size = PartSize(
+                part=row["part"], n_keys=row["n"], n_first=row["n_first"], total=row["total"]
+            )
+            sizes.setdefault((row["label"], row["level"]), []).append(size)
+        return documents, sizes
+
+    def keys(self, label: str, level: str, n_keys: int) -> Iterator[NDArray[np.uint64]]:
+        """Yield the keys of one set in rising order, as they come in.
+
+        Parameters
+        ----------
+        label, level
+            Which set.
+        n_keys
+            How many keys it has; few come all at once.
+        """
+        for row in self._stream(KEYS, label, level, n_keys):
+            yield decode_keys(bytes(row["data"]))
+
+    def attributes(self, label: str, n_keys: int) -> list[bytes]:
+        """Return the attributes of the smallest keys of a crawl, in rows of rising keys.
+
+        Parameters
+        ----------
+        label
+            Of the crawl.
+        n_keys
+            How many keys it has.
+        """
+        found: list[bytes] = []
+        n_found = 0
+        for row in self._stream(ATTRIBUTES, label, "", n_keys):
+            found.append(bytes(row["data"]))
+            n_found += row["n"]
+            if n_found >= MAX_KEYS:
+                break
+        return found
+
+    def release(self) -> None:
+        """Give the disks of the cluster back."""
+        self._frame.unpersist()
+
+    def _stream(self, kind: int, label: str, level: str, n_keys: int) -> Iterator[Any]:
+        from pyspark.sql import functions as sf
+
+        wanted = self._frame.where(
+            (sf.col("kind") == kind) & (sf.col("label") == label) & (sf.col("level") == level)
+        ).select("part", "n", "data")
+        with explain_failure(_DOING):
+            if n_keys <= _FEW_KEYS:
+                # A stable sort: rows of the same part are in their order.
+                yield from sorted(wanted.collect(), key=lambda row: row["part"])
+            else:
+                yield from wanted.toLocalIterator(prefetchPartitions=True)
