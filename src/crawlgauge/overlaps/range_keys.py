@@ -106,7 +106,7 @@ def read_ranges(
     buffers = cycle([_Buffer(capacities) for _ in range(n_kept + 1)])
     n_workers = count_workers()
     with ExitStack() as stack, ThreadPoolExecutor(n_workers) as pool:
-        streams = [stack.enter_context(_NamedStream(item)) for item in sets]
+        streams = [stack.enter_context(_NamedStream(item, threshold)) for item in sets]
         for number in range(count_ranges(range_bits, threshold)):
             end = min((number + 1) << (KEY_BITS - range_bits), threshold)
             yield next(buffers).fill(streams, end, pool, n_workers)
@@ -122,10 +122,10 @@ def _foresee(item: CrawlSet, range_bits: int) -> int:
 class _NamedStream(KeyStream):
     """The keys of a crawl; errors name it."""
 
-    def __init__(self, item: CrawlSet) -> None:
+    def __init__(self, item: CrawlSet, stop: int) -> None:
         self._label = item.crawl.label
         try:
-            super().__init__(item.path)
+            super().__init__(item.path, stop)
         except StoreError as error:
             raise self._named(error) from error
 

@@ -258,7 +258,7 @@ def publish_crawl(
     sets = [(description, builder.runs), *_describe_levels(description, builder)]
     n_keys = sum(runs.n_most for _, runs in sets)
     n_bytes = n_keys * _BYTES_PER_KEY + len(attributes) * _BYTES_PER_ATTRIBUTE
-    check_room(writer.folder, n_bytes, f"the set of crawl {writer.label!r}")
+    check_room(writer.workplace, n_bytes, f"the set of crawl {writer.label!r}")
     published, *others = writer.publish(
         [(item, runs.ranges(item.range_bits)) for item, runs in sets], attributes
     )
