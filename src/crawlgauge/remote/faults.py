@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from crawlgauge.remote.names import scheme_of, without_credentials, without_secrets
 
 __all__ = [
+    "NO_BUCKET",
     "ObjectChanged",
     "RemoteFault",
     "explain",
@@ -61,6 +62,9 @@ _ANONYMOUS = {
     "gs": "FSSPEC_GS_TOKEN=anon",
     "gcs": "FSSPEC_GCS_TOKEN=anon",
 }
+
+
+NO_BUCKET = "there is no such bucket"
 
 
 class RemoteFault(OSError):  # noqa: N818 - the name says what there is
@@ -140,7 +144,7 @@ def explain(error: BaseException, name: str) -> OSError:
     if any(_class_names(fault) & _NO_CREDENTIALS for fault in _chain(error)):
         return PermissionError(errno.EACCES, _no_credentials(shown), shown)
     if "NoSuchBucket" in codes or "bucket does not exist" in str(error):
-        return FileNotFoundError(errno.ENOENT, "there is no such bucket", shown)
+        return FileNotFoundError(errno.ENOENT, NO_BUCKET, shown)
     if isinstance(error, FileNotFoundError) or status in _NO_SUCH:
         return FileNotFoundError(errno.ENOENT, "there is no such object", shown)
     if isinstance(error, PermissionError) or status in _DENIED:

@@ -1,7 +1,5 @@
 """The file systems of fsspec that addresses are opened by, with the settings that it finds."""
 
-import asyncio
-import concurrent.futures
 import os
 import threading
 from collections.abc import Coroutine
@@ -77,6 +75,9 @@ def run(
     TimeoutError
         If it takes longer.
     """
+    import asyncio
+    import concurrent.futures
+
     future = asyncio.run_coroutine_threadsafe(coroutine, system.loop)
     n_polls = max(1, round(timeout_seconds / POLL_SECONDS))
     try:
@@ -99,7 +100,8 @@ def _make(scheme: str, address: str) -> "AbstractFileSystem":
             f"crawlgauge needs for that: {INSTALL}"
         ) from error
     try:
-        system = fsspec.filesystem(scheme, **_settings(scheme))
+        # Its retries are not those that other users of fsspec in this process expect.
+        system = fsspec.filesystem(scheme, skip_instance_cache=True, **_settings(scheme))
     except ImportError as error:
         raise CrawlgaugeError(
             f"to read {without_credentials(address)}, install what crawlgauge needs for that: "

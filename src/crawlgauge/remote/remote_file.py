@@ -20,8 +20,9 @@ _FIRST_BYTES = 1 << 16
 """Many look at the first bytes of a file only; who reads on gets more with each request."""
 _EXACT_BYTES = 1 << 20
 """Who asks for so much at once knows how much is needed."""
-_AHEAD_BYTES = 1 << 20
-"""From blocks of this size on the next are fetched ahead."""
+_AHEAD_BYTES = 1 << 22
+"""From blocks of this size on the next are fetched ahead: who only looks what a file is has
+stopped before."""
 
 
 class RemoteFile(io.RawIOBase):
@@ -33,6 +34,8 @@ class RemoteFile(io.RawIOBase):
     ----------
     address
         The object's, with credentials where it has some.
+    facts
+        What is known of it; None to ask. If it is another by now, that is an error.
     reads_ahead
         Whether it will be read from beginning to end, so that blocks are fetched ahead.
 
@@ -47,11 +50,13 @@ class RemoteFile(io.RawIOBase):
         If it cannot be opened; `strerror` says why, and what to do.
     """
 
-    def __init__(self, address: str, *, reads_ahead: bool = False) -> None:
+    def __init__(
+        self, address: str, facts: "RemoteFacts | None" = None, *, reads_ahead: bool = False
+    ) -> None:
         self.name = without_credentials(address)
         self._address = address
         self._fetcher = find_fetcher(address)
-        self.facts: RemoteFacts = with_retries(self._fetcher.describe, address)
+        self.facts = facts or with_retries(self._fetcher.describe, address)
         self._reads_ahead = reads_ahead
         self._ahead: ReadAhead | None = None
         self._n_next = _FIRST_BYTES
@@ -180,8 +185,16 @@ class RemoteFile(io.RawIOBase):
                     break
                 error = ConnectionError("the answer ended early")
             if error is not None:
-                patience.wait(error)
+                self._wait(patience, error)
         return bytes(got)
+
+    def _wait(self, patience: Patience, error: Exception) -> None:
+        try:
+            patience.wait(error)
+        except FileNotFoundError as fault:
+            raise RemoteFault("it was deleted while it was being read", self.name) from fault
+        except PermissionError as fault:
+            raise RemoteFault(fault.strerror or str(fault), self.name) from fault
 
     def _confirm(self) -> None:
         now = with_retries(self._fetcher.describe, self._address)

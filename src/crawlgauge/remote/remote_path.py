@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from crawlgauge.remote.faults import RemoteFault
+from crawlgauge.remote.faults import NO_BUCKET, RemoteFault
 from crawlgauge.remote.fetching import find_fetcher
 from crawlgauge.remote.file_systems import file_system, run
 from crawlgauge.remote.names import conceal, is_remote, is_web, local_name, reveal
@@ -35,11 +35,12 @@ class RemotePath:
         Its size and version, where a listing has told.
     """
 
-    __slots__ = ("_facts", "_name")
+    __slots__ = ("_facts", "_is_pinned", "_name")
 
     def __init__(self, address: str, facts: RemoteFacts | None = None) -> None:
         self._name = conceal(address)
         self._facts = facts
+        self._is_pinned = False
 
     def __str__(self) -> str:
         return self._name
@@ -118,6 +119,18 @@ class RemotePath:
         """Return the path with another ending."""
         return self.with_name(self.stem + suffix)
 
+    def pinned(self, facts: RemoteFacts) -> "RemotePath":
+        """Return the path of an object of which one version alone is wanted.
+
+        Parameters
+        ----------
+        facts
+            That version. Reading any other is an error, and nobody is asked for it again.
+        """
+        path = RemotePath(self._address, facts)
+        path._is_pinned = True
+        return path
+
     def stat(self) -> RemoteFacts:
         """Ask for size and version of an object.
 
@@ -126,6 +139,8 @@ class RemotePath:
         OSError
             If there is none, or it cannot be looked at.
         """
+        if self._is_pinned and self._facts is not None:
+            return self._facts
         fetcher = find_fetcher(self._address)
         return with_retries(fetcher.describe, self._address)
 
@@ -168,7 +183,8 @@ class RemotePath:
         """
         if mode != "rb":
             raise ValueError(f"remote objects are opened with mode 'rb', not {mode!r}")
-        return cast("BinaryIO", RemoteFile(self._address, reads_ahead=reads_ahead))
+        facts = self._facts if self._is_pinned else None
+        return cast("BinaryIO", RemoteFile(self._address, facts, reads_ahead=reads_ahead))
 
     def read_bytes(self) -> bytes:
         """Return all of an object."""
@@ -202,7 +218,7 @@ class RemotePath:
         if not rest and not has_magic(first):
             yield from filter(RemotePath.is_file, [self / first])
         elif not rest:
-            for path in self.iterdir():
+            for path in self._children():
                 if not path.is_folder and fnmatch.fnmatchcase(path.name, first):
                     yield path
         elif not has_magic(first):
@@ -213,7 +229,7 @@ class RemotePath:
             n_own = len(self.parts)
             yield from (path for path in self._find() if _match(path.parts[n_own:], parts))
         else:
-            for path in self.iterdir():
+            for path in self._children():
                 if path.is_folder and fnmatch.fnmatchcase(path.name, first):
                     yield from path.glob(rest)
 
@@ -232,6 +248,15 @@ class RemotePath:
         except FileNotFoundError:
             if not missing_ok:
                 raise
+
+    def _children(self) -> list["RemotePath"]:
+        """Return what is in a folder; nothing if there is no such folder."""
+        try:
+            return list(self.iterdir())
+        except FileNotFoundError as error:
+            if error.strerror == NO_BUCKET:
+                raise
+            return []
 
     def _list(self) -> list[dict[str, Any]]:
         if is_web(self._name):

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
 
@@ -12,6 +11,9 @@ import pyarrow.parquet as pq
 
 from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
+from crawlgauge.remote.faults import RemoteFault
+from crawlgauge.remote.remote_file import BLOCK_BYTES
+from crawlgauge.remote.remote_path import AnyPath, RemotePath
 from crawlgauge.sources.arrow_captures import to_captures
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
@@ -79,7 +81,7 @@ def read_parquet_rows(stream: ByteStream, request: Request) -> Iterator[Captures
             n_rows += file.metadata.row_group(number).num_rows
 
 
-def _find_file(stream: ByteStream) -> Path:
+def _find_file(stream: ByteStream) -> AnyPath:
     if stream.path is None or not stream.path.is_file():
         raise SourceError(
             f"{stream.name} is Parquet, which must be read from its end; save it to a file first"
@@ -93,6 +95,7 @@ def _find_file(stream: ByteStream) -> Path:
             f"{stream.name} is compressed as a whole, but Parquet must be read from its end; "
             "decompress it first"
         )
+    stream.read_in_place()
     return stream.path
 
 
@@ -105,12 +108,14 @@ def _open(source: BinaryIO, stream: ByteStream) -> tuple[pq.ParquetFile, list[_L
     try:
         file = pq.ParquetFile(
             source,
-            buffer_size=_BUFFER_BYTES,
+            buffer_size=BLOCK_BYTES if isinstance(stream.path, RemotePath) else _BUFFER_BYTES,
             # Spark's older times count nanoseconds, in which the years end in 2262.
             coerce_int96_timestamp_unit="ms",
             page_checksum_verification=True,
         )
         return file, list(_leaves(file.schema_arrow, ()))
+    except RemoteFault:
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         stream.report(
             Damage(
@@ -153,7 +158,7 @@ class _Columns:
         return [".".join(leaf) for leaf in self.leaves.values()]
 
 
-def _choose_columns(leaves: list[_Leaf], path: Path, request: Request, name: str) -> _Columns:
+def _choose_columns(leaves: list[_Leaf], path: AnyPath, request: Request, name: str) -> _Columns:
     folders = dict(unquote(part).split("=", 1) for part in path.parts[:-1] if "=" in part)
     names = [".".join(leaf) for leaf in leaves]
     group = None
@@ -214,6 +219,8 @@ def _read_group(
             n_read += batch.num_rows
     except pa.ArrowNotImplementedError as error:
         raise SourceError(f"cannot read {stream.name}: {_first_line(error)}") from error
+    except RemoteFault:
+        raise
     except (pa.ArrowException, OSError) as error:
         stream.report(
             Damage(

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 from crawlgauge.compiled import announce_compilation
@@ -16,9 +15,8 @@ from crawlgauge.keys.hashing import KERNELS
 from crawlgauge.keys.host_kernel import code_hosts
 from crawlgauge.keys.levels import BY_CONTENT, BY_TEXT, BY_URL, rule_of
 from crawlgauge.provenance import Input, Provenance, Setting
-from crawlgauge.sources.byte_stream import fingerprint
 from crawlgauge.sources.captures import Rejection
-from crawlgauge.sources.inputs import STDIN, InputFiles
+from crawlgauge.sources.inputs import InputFiles
 from crawlgauge.sources.progress import ReadingProgress
 from crawlgauge.sources.reading import ArchiveReader
 from crawlgauge.store.building import SetBuilder
@@ -36,7 +34,6 @@ __all__ = [
     "Outcome",
     "ReadCrawl",
     "check_not_empty",
-    "fingerprint_all",
     "leave_crawl",
     "publish_crawl",
     "read_crawl",
@@ -114,13 +111,6 @@ def was_made_from(
     before = sorted(entry.checksum for entry in present.provenance.inputs if not entry.through)
     now = sorted(entry.checksum for entry in inputs if not entry.through)
     return before == now and dict(present.provenance.settings) == settings
-
-
-def fingerprint_all(inputs: InputFiles) -> tuple[Input, ...] | None:
-    """Return sizes and checksums of the inputs, or None if they can be read but once."""
-    if any(name == STDIN or not Path(name).is_file() for name in inputs.names):
-        return None
-    return tuple(fingerprint(name) for name in inputs.names)
 
 
 def read_crawl(
