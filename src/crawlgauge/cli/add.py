@@ -25,6 +25,7 @@ Examples:
   crawlgauge add 2021-12 urls.csv --column page
   crawlgauge add 2021-12 crawls/2021-12/ --sample 1/64
   crawlgauge add 2021-12 crawls/2021-12/ --levels url,content
+  crawlgauge add 2021-12 's3://archive/2021-12/*.cdx.gz'
   zcat urls.gz | crawlgauge add 2021-12 -
   crawlgauge add --from crawls.csv
 
@@ -86,9 +87,10 @@ def add(
     """Read the files of a crawl into the store.
 
     LABEL names the crawl. INPUT is a file, folder or glob, @list.txt (a file that names inputs),
-    or - for standard input. Formats are told by content: WARC, ARC, WACZ, CDX, CDXJ, ZipNum,
-    Heritrix's crawl.log, Parquet, CSV, TSV, JSON Lines, answers of CDX servers, lists of URLs;
-    plain, gzip, bzip2, xz or zstd. What is left out is counted and reported by reason.
+    or - for standard input; all but - may be remote, such as s3://bucket/folder/. Formats are told
+    by content: WARC, ARC, WACZ, CDX, CDXJ, ZipNum, Heritrix's crawl.log, Parquet, CSV, TSV, JSON
+    Lines, answers of CDX servers, lists of URLs; plain, gzip, bzip2, xz or zstd. What is left out
+    is counted and reported by reason.
     """
     from crawlgauge import ingestion
     from crawlgauge.cli.additions import print_addition, print_json, print_unassigned
