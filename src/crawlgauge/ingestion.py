@@ -3,7 +3,6 @@
 import datetime as dt
 import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TypedDict, Unpack
 
 from crawlgauge.crawl import check_label, parse_date
@@ -13,6 +12,7 @@ from crawlgauge.keys.rules import SURT, find_rule
 from crawlgauge.keys.scope import read_scope
 from crawlgauge.keys.thresholds import parse_sampling
 from crawlgauge.locations import StrPath, find_store
+from crawlgauge.remote.remote_path import AnyPath, to_path
 from crawlgauge.sources.inputs import InputFiles, find_inputs
 from crawlgauge.sources.page_text import check_extractor
 from crawlgauge.sources.progress import Progress, ReadingProgress, total_bytes
@@ -101,7 +101,8 @@ def add_crawl(
     label
         Name of the crawl.
     inputs
-        Files, folders, globs, ``@list.txt`` or ``-`` for standard input, of any format.
+        Files, folders, globs, ``@list.txt`` or ``-`` for standard input, of any format; also
+        remote ones, such as ``s3://bucket/folder/*.gz``.
     date
         The crawl's date; if not given, the day of the median capture, else the one that the
         label contains.
@@ -166,7 +167,7 @@ def add_crawls(
         those behind it may be, as several are read at the same time.
     """
     choices = choose_reading(options, find_store(store))
-    listed = read_crawl_list(Path(crawl_list))
+    listed = read_crawl_list(to_path(os.fspath(crawl_list)))
     reading = _listen(progress, [crawl.inputs for crawl in listed])
     with store_for_adding(find_store(store), choices.rule) as opened:
         return add_all(
@@ -232,7 +233,7 @@ def split_collection(
         )
 
 
-def choose_reading(options: ReadOptions, store: Path) -> Choices:
+def choose_reading(options: ReadOptions, store: AnyPath) -> Choices:
     """Return what the user chose, with the store's own identity where none was named."""
     levels = parse_levels(options.get("levels", BY_URL))
     if BY_TEXT in levels:
@@ -243,7 +244,7 @@ def choose_reading(options: ReadOptions, store: Path) -> Choices:
     return Choices(
         rule=stored_rule(store) or SURT if identity is None else find_rule(identity),
         counts=WhatCounts(status=options.get("status", DEFAULT_STATUS), mime=options.get("mime")),
-        scope=None if scope is None else read_scope(Path(scope)),
+        scope=None if scope is None else read_scope(to_path(os.fspath(scope))),
         format=options.get("format"),
         column=options.get("column"),
         on_damage=options.get("on_damage", "stop"),
@@ -270,5 +271,6 @@ def choose_when_present(*, replace: bool, append: bool) -> WhenPresent:
 
 
 def _listen(listener: Listener | None, groups: list[InputFiles]) -> ReadingProgress:
-    names = [name for group in groups for name in group.names]
-    return ReadingProgress(listener, None if listener is None else total_bytes(names))
+    sizes = [total_bytes(group) for group in groups] if listener is not None else [None]
+    known = [size for size in sizes if size is not None]
+    return ReadingProgress(listener, sum(known) if len(known) == len(sizes) else None)

@@ -1,7 +1,8 @@
 """Where the store is: as given, as the environment says, or in the working folder."""
 
 import os
-from pathlib import Path
+
+from crawlgauge.remote.remote_path import AnyPath, RemotePath, to_path
 
 __all__ = ["DEFAULT_STORE", "STORE_VARIABLE", "StrPath", "find_store"]
 
@@ -11,12 +12,14 @@ DEFAULT_STORE = "crawlgauge.store"
 STORE_VARIABLE = "CRAWLGAUGE_STORE"
 
 
-def find_store(path: StrPath | None = None) -> Path:
-    """Return the store's folder.
+def find_store(path: StrPath | RemotePath | None = None) -> AnyPath:
+    """Return the store's folder, on this machine or on remote storage.
 
     Parameters
     ----------
     path
         As given; None for what the environment or else the working folder says.
     """
-    return Path(path or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE)
+    if isinstance(path, RemotePath):
+        return path
+    return to_path(os.fspath(path or os.environ.get(STORE_VARIABLE) or DEFAULT_STORE))

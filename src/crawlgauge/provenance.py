@@ -27,17 +27,21 @@ class Input:
         Size, where the input is a file.
     through
         The input that led to this one, where the user did not name it.
+    version
+        What the server of a remote input says of its bytes, such as ``etag:…``.
     """
 
     name: str
     checksum: str
     n_bytes: int | None = None
     through: str | None = None
+    version: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the input as plain data for JSON."""
         document = {"name": self.name, "checksum": self.checksum, "n_bytes": self.n_bytes}
-        return document if self.through is None else {**document, "through": self.through}
+        further = {"through": self.through, "version": self.version}
+        return document | {name: text for name, text in further.items() if text is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +87,7 @@ class Provenance:
                     checksum=str(entry["checksum"]),
                     n_bytes=entry.get("n_bytes"),
                     through=entry.get("through"),
+                    version=entry.get("version"),
                 )
                 for entry in document.get("inputs", [])
             ),

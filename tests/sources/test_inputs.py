@@ -105,10 +105,8 @@ def test_relative_words_start_from_the_base(archive, monkeypatch):
     assert names("deep", base=archive) == (str(archive / "deep/er/c.txt"),)
 
 
-@pytest.mark.parametrize("word", ["https://example.org/list.txt", "s3://bucket/key", "file:///a"])
-def test_a_remote_address_is_refused_with_advice(word):
-    with pytest.raises(SourceError, match="is a remote address; copy it to this machine"):
-        names(word)
+def test_a_file_address_is_a_local_path(archive):
+    assert names((archive / "a.txt").as_uri()) == (str(archive / "a.txt"),)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ Examples:
   crawlgauge add 2021-12 urls.csv --column page
   crawlgauge add 2021-12 crawls/2021-12/ --sample 1/64
   crawlgauge add 2021-12 crawls/2021-12/ --levels url,content
+  crawlgauge add 2021-12 's3://archive/2021-12/*.cdx.gz'
   zcat urls.gz | crawlgauge add 2021-12 -
   crawlgauge add --from crawls.csv
   crawlgauge add CC-MAIN-2023-40 cc-index/crawl=CC-MAIN-2023-40/subset=warc --engine spark
@@ -92,9 +93,10 @@ def add(
     """Read the files of a crawl into the store.
 
     LABEL names the crawl. INPUT is a file, folder or glob, @list.txt (a file that names inputs),
-    or - for standard input. Formats are told by content: WARC, ARC, WACZ, CDX, CDXJ, ZipNum,
-    Heritrix's crawl.log, Parquet, CSV, TSV, JSON Lines, answers of CDX servers, lists of URLs;
-    plain, gzip, bzip2, xz or zstd. What is left out is counted and reported by reason.
+    or - for standard input; all but - may be remote, such as s3://bucket/folder/. Formats are told
+    by content: WARC, ARC, WACZ, CDX, CDXJ, ZipNum, Heritrix's crawl.log, Parquet, CSV, TSV, JSON
+    Lines, answers of CDX servers, lists of URLs; plain, gzip, bzip2, xz or zstd. What is left out
+    is counted and reported by reason.
     """
     from crawlgauge.cli.adding_engines import open_engine
     from crawlgauge.cli.additions import print_addition, print_json, print_unassigned

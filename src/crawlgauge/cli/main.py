@@ -61,6 +61,13 @@ def command(context: click.Context, quiet: bool) -> None:
         stream=sys.stderr,
         force=True,
     )
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_is_our_concern)
+
+
+def _is_our_concern(record: logging.LogRecord) -> bool:
+    # What libraries tell of their work, such as where they found credentials, is not ours to tell.
+    return record.name.startswith("crawlgauge") or record.levelno >= logging.WARNING
 
 
 for subcommand in (

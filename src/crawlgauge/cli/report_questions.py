@@ -117,7 +117,7 @@ def answer_questions(
     if asked.sensitivity:
         from crawlgauge.questions.sensitivity import sensitivity
 
-        store = find_store(inputs.store) if is_stored else None
+        store = str(find_store(inputs.store)) if is_stored else None
         with show_progress("estimating with changes") as progress:
             yield sensitivity(fit, store=store, progress=progress)
 

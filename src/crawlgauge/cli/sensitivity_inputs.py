@@ -113,7 +113,7 @@ def find_sensitivity(
     with show_progress("estimating with changes") as progress:
         return sensitivity.sensitivity(
             fit,
-            store=find_store(inputs.store) if is_stored else None,
+            store=str(find_store(inputs.store)) if is_stored else None,
             crawl_list=asked.crawl_list,
             sample=asked.sample or "auto",
             scope=asked.scope,

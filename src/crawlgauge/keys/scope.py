@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from crawlgauge.keys.hashing import compute_keys
 from crawlgauge.keys.rules import GIVEN
 from crawlgauge.keys.scope_kernel import DEFERRED, find_prefix, find_prefixes
 from crawlgauge.keys.surt import canonical_surt
+from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.sources.texts import Texts
 
 __all__ = ["Scope", "parse_scope", "read_scope"]
@@ -70,7 +70,7 @@ class Scope:
         return np.where(found < 0, self.is_open, self.is_inside[found])
 
 
-def read_scope(path: Path) -> Scope:
+def read_scope(path: AnyPath) -> Scope:
     """Read a file of scope rules, one a line.
 
     Parameters

@@ -9,15 +9,15 @@ import io
 import json
 import logging
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crawlgauge.overlaps.counts import Counts, Subject
+from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.store.arrow_columns import to_column
-from crawlgauge.store.files import replace_file
+from crawlgauge.store.stored_files import find_files, put_file
 
 __all__ = ["load_counts", "save_counts"]
 
@@ -30,15 +30,15 @@ _PATTERN = "overlaps-*.parquet"
 _log = logging.getLogger(__name__)
 
 
-def load_counts(folder: Path) -> Iterator[Counts]:
+def load_counts(folder: AnyPath) -> Iterator[Counts]:
     """Yield the counts that a folder holds; damaged files are passed over."""
-    for path in sorted(folder.glob(_PATTERN)):
+    for path in find_files(folder, _PATTERN):
         counts = _read(path)
         if counts is not None:
             yield counts
 
 
-def save_counts(folder: Path, counts: Counts) -> None:
+def save_counts(folder: AnyPath, counts: Counts) -> None:
     """Keep counts, and delete those that are of no use beside them.
 
     Parameters
@@ -51,8 +51,8 @@ def save_counts(folder: Path, counts: Counts) -> None:
     """
     content = _to_bytes(counts)
     path = folder / _name_of(content)
-    replace_file(path, content)
-    for other in folder.glob(_PATTERN):
+    put_file(path, content)
+    for other in find_files(folder, _PATTERN):
         if other != path and not _is_useful_beside(_read(other), counts.subject):
             other.unlink(missing_ok=True)
 
@@ -66,7 +66,7 @@ def _is_useful_beside(other: Counts | None, subject: Subject) -> bool:
     return is_present and other.subject.threshold != subject.threshold
 
 
-def _read(path: Path) -> Counts | None:
+def _read(path: AnyPath) -> Counts | None:
     try:
         content = path.read_bytes()
     except FileNotFoundError:

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from crawlgauge.compiled import announce_compilation
 from crawlgauge.crawl import Crawl
@@ -23,6 +22,7 @@ from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.overlaps.tally_kernel import count_histories, count_pairs
 from crawlgauge.provenance import Input, Provenance
+from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
 
@@ -78,7 +78,7 @@ def count_sets(
     sets: Sequence[CrawlSet],
     *,
     threshold: int = WHOLE,
-    cache: Path | None = None,
+    cache: AnyPath | None = None,
     progress: Progress | None = None,
     engine: HashPass | None = None,
 ) -> OverlapTable:
@@ -141,7 +141,7 @@ def count_sets(
 def _count(
     sets: Sequence[CrawlSet],
     threshold: int,
-    cache: Path | None,
+    cache: AnyPath | None,
     progress: Progress | None,
     engine: HashPass | None,
 ) -> Counts:
@@ -216,7 +216,7 @@ def _find_most_useful(
     return best
 
 
-def _save(cache: Path, counts: Counts) -> None:
+def _save(cache: AnyPath, counts: Counts) -> None:
     try:
         save_counts(cache, counts)
     except OSError as error:

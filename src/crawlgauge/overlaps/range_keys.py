@@ -118,7 +118,7 @@ def read_ranges(
     wanted = range(count_ranges(range_bits, threshold)) if numbers is None else numbers
     low = wanted.start << (KEY_BITS - range_bits)
     with ExitStack() as stack, ThreadPoolExecutor(n_workers) as pool:
-        streams = [stack.enter_context(_NamedStream(item, low)) for item in sets]
+        streams = [stack.enter_context(_NamedStream(item, low, threshold)) for item in sets]
         for number in wanted:
             end = min((number + 1) << (KEY_BITS - range_bits), threshold)
             yield next(buffers).fill(streams, end, pool, n_workers)
@@ -134,10 +134,10 @@ def _foresee(item: CrawlSet, range_bits: int) -> int:
 class _NamedStream(KeyStream):
     """The keys of a crawl; errors name it."""
 
-    def __init__(self, item: CrawlSet, low: int) -> None:
+    def __init__(self, item: CrawlSet, low: int, stop: int) -> None:
         self._label = item.crawl.label
         try:
-            super().__init__(item.path, low=low)
+            super().__init__(item.path, low=low, stop=stop)
         except StoreError as error:
             raise self._named(error) from error
 

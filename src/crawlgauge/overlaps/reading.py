@@ -6,7 +6,6 @@ import os
 import sys
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 
 from crawlgauge.errors import OverlapError
 from crawlgauge.overlaps.csv_table import from_csv
@@ -15,6 +14,8 @@ from crawlgauge.overlaps.json_table import from_json
 from crawlgauge.overlaps.parquet_table import from_parquet
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Input, Provenance
+from crawlgauge.remote.names import conceal
+from crawlgauge.remote.remote_path import to_path
 
 __all__ = ["read_histories", "read_overlaps"]
 
@@ -103,10 +104,10 @@ def read_histories(
 
 
 def _load(path: str | os.PathLike[str]) -> _File:
-    given = os.fspath(path)
+    given = conceal(os.fspath(path))
     name = "standard input" if given == _STDIN else given
     try:
-        stored = sys.stdin.buffer.read() if given == _STDIN else Path(given).read_bytes()
+        stored = sys.stdin.buffer.read() if given == _STDIN else to_path(given).read_bytes()
     except FileNotFoundError as error:
         raise OverlapError(f"{name}: there is no such file") from error
     except IsADirectoryError as error:

@@ -15,6 +15,7 @@ from crawlgauge.model.comparison.comparison import Comparison
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.questions.gaps import DEFAULT_MAX_GAP, parse_gap
+from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.report import comparison_blocks, comparison_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
@@ -108,10 +109,10 @@ def compare(
         raise FitError(f"the persistence is {persistence}; it is a share above 0 and at most 1")
     paths = [
         find_store(store),
-        *map(Path, [others] if isinstance(others, str | os.PathLike) else others),
+        *map(find_store, [others] if isinstance(others, str | os.PathLike) else others),
     ]
     names = _name_all(paths)
-    stores = [api.open_store(path) for path in paths]
+    stores = [api.open_store(str(path)) for path in paths]
     archives = [(opened, _read_sets(opened, level)) for opened in stores]
     _check_comparable(names, archives)
 
@@ -120,7 +121,7 @@ def compare(
 
     threshold = WHOLE if sample is None else threshold_of(parse_rate(str(sample)))
     # First, as the messages of it would come in between the signs of progress.
-    series = [_estimate_series(path, sample, level) for path in paths]
+    series = [_estimate_series(str(path), sample, level) for path in paths]
     counts = count_archives([sets for _, sets in archives], threshold=threshold, progress=progress)
     comparison = compare_archives(
         counts,
@@ -168,14 +169,14 @@ def export_sample(
 
     threshold = threshold_of(parse_rate(str(sample)))
     opened = api.open_store(store)
-    return exchange.export_sample(opened, Path(path), threshold=threshold, progress=progress)
+    return exchange.export_sample(opened, find_store(path), threshold=threshold, progress=progress)
 
 
-def _name_all(paths: Sequence[Path]) -> list[str]:
+def _name_all(paths: Sequence[AnyPath]) -> list[str]:
     """Name archives by the ends of their paths, as short as tells them apart."""
     parts = []
     for path in paths:
-        whole = path.resolve()
+        whole = path.resolve() if isinstance(path, Path) else path
         parts.append((whole.parent if whole.name == DEFAULT_STORE else whole).parts)
     if len(set(parts)) < len(parts):
         raise OverlapError("the same store is named twice; name the stores of different archives")
@@ -234,7 +235,7 @@ def _find_differences(names: Sequence[str], archives: Sequence[_Archive]) -> lis
     return found
 
 
-def _estimate_series(path: Path, sample: str | float | None, level: str) -> OwnSeries:
+def _estimate_series(path: str, sample: str | float | None, level: str) -> OwnSeries:
     """Estimate from an archive's own crawls, if they are enough."""
     table = api.count_overlaps(path, sample=sample, level=level)
     if table.n_crawls < _MIN_SERIES:

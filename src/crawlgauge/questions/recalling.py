@@ -16,6 +16,8 @@ from crawlgauge.locations import StrPath, find_store
 from crawlgauge.model.recall.recalling import Series, recall_reference, series_of
 from crawlgauge.model.recall.results import Kind, Recall, Reference
 from crawlgauge.provenance import Input, Provenance
+from crawlgauge.remote.names import conceal
+from crawlgauge.remote.remote_path import AnyPath, to_path
 from crawlgauge.report import recall_blocks, recall_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
@@ -116,7 +118,7 @@ def recall(
         If the questions contradict each other.
     """
     path = find_store(store)
-    opened = api.open_store(path)
+    opened = api.open_store(str(path))
     sets = opened.crawl_sets()
     if not sets:
         raise StoreError(f"the store {path} holds no crawls; add some with crawlgauge add")
@@ -124,7 +126,7 @@ def recall(
     _check(reference, uniform=uniform, day=day, persistence=persistence, queued=queued)
     crawls = [item.crawl for item in sets]
     frontier = None if queued is None else _parse_queued(queued, crawls)
-    series = _estimate_series(path, len(sets))
+    series = _estimate_series(str(path), len(sets))
     if reference is None:
         found = recall_reference(
             crawls, series, key_rule=opened.key_rule, reference=None, queued=frontier
@@ -139,7 +141,7 @@ def recall(
         missing=None if missing is None else Path(missing),
         format=format,
         column=column,
-        scope=None if scope is None else Path(scope),
+        scope=None if scope is None else to_path(os.fspath(scope)),
     )
     return ReferenceRecall(recall=_recall_file(opened, sets, series, reference, options))
 
@@ -154,7 +156,7 @@ class _Options:
     missing: Path | None
     format: str | None
     column: str | None
-    scope: Path | None
+    scope: AnyPath | None
 
 
 def _recall_file(
@@ -186,7 +188,7 @@ def _recall_file(
         if options.missing is not None:
             _write_lines(options.missing, found.missing)
         source = fingerprint(path)
-    name = os.fspath(reference)
+    name = conceal(os.fspath(reference))
     return recall_reference(
         [item.crawl for item in sets],
         series,
@@ -244,7 +246,7 @@ def _parse_queued(queued: str | int, crawls: Sequence[Crawl]) -> tuple[str, int]
     return label, int(re.sub(r"\D", "", match["n"]))
 
 
-def _estimate_series(path: Path, n_crawls: int) -> Series:
+def _estimate_series(path: str, n_crawls: int) -> Series:
     if n_crawls < _MIN_SERIES:
         return series_of(None, f"a series of {n_crawls} says too little of coverage; 3 are needed")
     try:

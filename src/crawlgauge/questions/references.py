@@ -24,6 +24,7 @@ from crawlgauge.overlaps.reference_names import (
     find_names,
     read_reference_names,
 )
+from crawlgauge.remote.remote_path import to_path
 from crawlgauge.sources.inputs import STDIN
 from crawlgauge.sources.name_list import looks_like_names
 from crawlgauge.store.catalogue import Store
@@ -76,13 +77,17 @@ def reference_file(reference: StrPath) -> Iterator[str]:
         If there is no such file.
     """
     name = os.fspath(reference)
-    path = Path(name)
-    if name != STDIN and path.is_file():
-        yield name
+    path = to_path(name)
+    try:
+        is_file = name != STDIN and path.is_file()
+    except OSError as error:
+        raise SourceError(f"cannot read the reference {path}: {error.strerror}") from error
+    if is_file:
+        yield str(path)
         return
     if path.is_dir() or (name != STDIN and not path.exists()):
         what = "is a folder" if path.is_dir() else "does not exist"
-        raise SourceError(f"the reference {name} {what}; name a file, or - for standard input")
+        raise SourceError(f"the reference {path} {what}; name a file, or - for standard input")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "reference"
         with copy.open("wb") as target:

@@ -1,5 +1,6 @@
 """Read the files of crawls again with other choices, into stores that are gone afterwards."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +21,8 @@ from crawlgauge.model.sensitivity.results import Kind
 from crawlgauge.model.sensitivity.variations import Variation, fit_to
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Setting
+from crawlgauge.remote.names import conceal
+from crawlgauge.remote.remote_path import AnyPath, to_path
 from crawlgauge.sources.inputs import STDIN
 from crawlgauge.sources.what_counts import DEFAULT_STATUS
 from crawlgauge.store.crawl_list import read_crawl_list
@@ -58,7 +61,7 @@ class Rereading:
         For stores; each is removed when it has been counted.
     """
 
-    crawl_list: Path
+    crawl_list: AnyPath
     table: OverlapTable
     options: ReadOptions
     folder: Path
@@ -93,7 +96,7 @@ class Rereading:
         options: ReadOptions = {**self.options, **({} if choice is None else choice.options)}
         store = self.folder / "store"
         try:
-            add_crawls(store, self.crawl_list, **options)
+            add_crawls(store, str(self.crawl_list), **options)
             return fit_to(self.table, count_overlaps(store))
         finally:
             shutil.rmtree(store, ignore_errors=True)
@@ -168,8 +171,10 @@ def _check_scope(scope: StrPath | None, checksum: Setting) -> None:
     if scope is None:
         if checksum is not None:
             raise SourceError("the crawls were added with --scope; name the same file again")
-    elif checksum is not None and read_scope(Path(scope)).checksum != checksum:
-        raise SourceError(f"{scope} is not the scope that the crawls were added with")
+    elif checksum is not None and read_scope(to_path(os.fspath(scope))).checksum != checksum:
+        raise SourceError(
+            f"{conceal(os.fspath(scope))} is not the scope that the crawls were added with"
+        )
 
 
 def list_choices(options: ReadOptions) -> tuple[Choice, ...]:

@@ -1,5 +1,6 @@
 """What moves the number: the estimate made again without a crawl, from parts, by other choices."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ from crawlgauge.questions.rereading import (
     make_room,
     options_of,
 )
+from crawlgauge.remote.remote_path import to_path
 from crawlgauge.report import sensitivity_blocks, sensitivity_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
@@ -112,15 +114,15 @@ def sensitivity(
     """
     table, estimates = fit.table, fit.estimates
     place = None if store is None else find_store(store)
-    sets = () if place is None else _sets_of(place, table)
+    sets = () if place is None else _sets_of(str(place), table)
     with ExitStack() as stack:
         again = as_added = None
         if crawl_list is not None:
             again = Rereading(
-                crawl_list=Path(crawl_list),
+                crawl_list=to_path(os.fspath(crawl_list)),
                 table=table,
                 options=options_of(table, sets, sample=sample, scope=scope),
-                folder=stack.enter_context(make_room(place)),
+                folder=stack.enter_context(make_room(place if isinstance(place, Path) else None)),
             )
             # First of all: what cannot be read is better known before an hour of estimates.
             as_added = again.read()
@@ -169,7 +171,7 @@ def _read_again(
         yield measure(again.vary(choice), before)
 
 
-def _sets_of(place: Path, table: OverlapTable) -> tuple[CrawlSet, ...]:
+def _sets_of(place: str, table: OverlapTable) -> tuple[CrawlSet, ...]:
     store = open_store(place)
     return tuple(store.crawl_set(crawl.label, table.level) for crawl in table.crawls)
 

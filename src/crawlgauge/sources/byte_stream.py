@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from crawlgauge.damage import Damage
 from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.provenance import Input
+from crawlgauge.remote.remote_path import AnyPath, RemotePath, to_path
 from crawlgauge.sources.compression import Compression, find_compression
 from crawlgauge.sources.damage_log import DamageLog
 from crawlgauge.sources.expansion import Bomb, check_expansion
@@ -69,7 +69,8 @@ class ByteStream:
         keep_damaged: bool = False,
     ) -> None:
         self.name = name
-        self.path = Path(name) if open_file is None and name != STDIN else None
+        self.path: AnyPath | None = to_path(name) if open_file is None and name != STDIN else None
+        self._is_in_place = False
         self._members = array("q")
         self._open_file = open_file
         self._on_bytes = on_bytes
@@ -87,6 +88,8 @@ class ByteStream:
 
     def __enter__(self) -> Self:
         self._file = MeasuredFile(self.name, self._open_file, self._on_bytes)
+        if isinstance(self.path, RemotePath) and self._file.facts is not None:
+            self.path = self.path.pinned(self._file.facts)
         self._feed = Feed(self._file.chunks(_CHUNK_BYTES))
         with ExitStack() as stack:
             stack.callback(self._file.close)
@@ -230,6 +233,14 @@ class ByteStream:
         self._gathered = _gather(self._pieces())
         return True
 
+    def read_in_place(self) -> None:
+        """Say that what is needed of the file is read through `path`.
+
+        A remote file is then not read as a whole for its checksum, if its server states its
+        version.
+        """
+        self._is_in_place = True
+
     def finish(self, through: str | None = None) -> Input:
         """Read what is left without looking at it, and return name, size and checksum of all.
 
@@ -240,6 +251,8 @@ class ByteStream:
         """
         if self._file is None:
             raise ValueError("the stream is not open")
+        if self._is_in_place and (version := self._file.check_version()) is not None:
+            return replace(version, through=through)
         for _ in self._file.chunks(_CHUNK_BYTES):
             pass
         return self._file.as_input(through)

@@ -1,21 +1,25 @@
 """From what the user names (files, folders, globs, lists, stdin) to the files to read."""
 
 import glob
+import gzip
 import os
-import re
 import stat
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawlgauge.errors import SourceError
+from crawlgauge.remote.names import is_remote, local_name
+from crawlgauge.remote.remote_path import AnyPath, RemotePath, to_path
+from crawlgauge.sources.remote_inputs import expand_remote, find_root
 
-__all__ = ["STDIN", "InputFiles", "find_inputs", "identify_file"]
+__all__ = ["STDIN", "InputFiles", "can_be_reread", "find_inputs", "identify_file"]
 
 STDIN = "-"
 """Stands for standard input wherever a file is expected."""
 
-_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,23 +29,28 @@ class InputFiles:
     Parameters
     ----------
     names
-        As the user named them, in order; ``-`` is standard input.
+        As the user named them, in order; ``-`` is standard input. Remote ones are without
+        credentials, which this process remembers.
     repeated
         Names of files that were given more than once and are read once only.
+    sizes
+        Sizes of remote files in bytes by name, where their servers have told.
     """
 
     names: tuple[str, ...]
     repeated: tuple[str, ...]
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
-def find_inputs(words: Iterable[str], *, base: Path | None = None) -> InputFiles:
+def find_inputs(words: Iterable[str], *, base: AnyPath | None = None) -> InputFiles:
     """Find the files that the user's words stand for.
 
     Parameters
     ----------
     words
         Files, folders (all files below, hidden ones left out), globs, ``@list.txt`` (a file that
-        names inputs, one a line, relative to its own folder) and ``-`` for standard input.
+        names inputs, one a line, relative to its own folder) and ``-`` for standard input. Files,
+        folders, globs and lists may also be remote: ``s3://bucket/folder/*.gz``.
     base
         Folder that relative paths start from; the working folder if not given.
 
@@ -52,8 +61,12 @@ def find_inputs(words: Iterable[str], *, base: Path | None = None) -> InputFiles
     """
     names: list[str] = []
     repeated: list[str] = []
+    sizes: dict[str, int] = {}
     seen: set[object] = set()
-    for name in _expand_all(words, base):
+    for found in _expand_all(words, base):
+        name = str(found)
+        if isinstance(found, RemotePath) and found.known_facts().st_size >= 0:
+            sizes[name] = found.known_facts().st_size
         identity = identify_file(name)
         if identity in seen:
             repeated.append(name)
@@ -62,15 +75,31 @@ def find_inputs(words: Iterable[str], *, base: Path | None = None) -> InputFiles
             names.append(name)
     if not names:
         raise SourceError("no input was named; give files, folders, globs, @list.txt or -")
-    return InputFiles(names=tuple(names), repeated=tuple(repeated))
+    return InputFiles(names=tuple(names), repeated=tuple(repeated), sizes=sizes)
 
 
-def _expand_all(words: Iterable[str], base: Path | None) -> Iterator[str]:
+def _expand_all(words: Iterable[str], base: AnyPath | None) -> Iterator[str | RemotePath]:
+    plain: list[str] = []
     for word in words:
         if word.startswith("@"):
+            yield from _expand_plain(plain, base)
+            plain = []
             yield from _expand_list(_below(base, word[1:]))
         else:
-            yield from _expand(word, base)
+            plain.append(word)
+    yield from _expand_plain(plain, base)
+
+
+def _expand_plain(words: list[str], base: AnyPath | None) -> Iterator[str | RemotePath]:
+    """Expand words that are no lists; of all that are remote, the servers are asked at once."""
+    places = [None if word in ("", STDIN) else _below(base, word) for word in words]
+    remote = (path for path in places if isinstance(path, RemotePath))
+    expanded = iter(expand_remote(remote))
+    for word, path in zip(words, places, strict=True):
+        if isinstance(path, RemotePath):
+            yield from next(expanded)
+        else:
+            yield from _expand(word, base if isinstance(base, Path) else None)
 
 
 def _expand(word: str, base: Path | None) -> Iterator[str]:
@@ -79,9 +108,8 @@ def _expand(word: str, base: Path | None) -> Iterator[str]:
         return
     if not word:
         raise SourceError("an input is named by an empty word")
-    if _REMOTE.match(word):
-        raise SourceError(f"{word} is a remote address; copy it to this machine and name the copy")
-    path = _below(base, word)
+    word = local_name(word)
+    path = _local_below(base, word)
     kind = _find(path)
     if kind is not None and stat.S_ISDIR(kind.st_mode):
         found = sorted(
@@ -97,7 +125,7 @@ def _expand(word: str, base: Path | None) -> Iterator[str]:
     elif glob.has_magic(word):
         matches = glob.iglob(word, root_dir=base, recursive=True)  # noqa: PTH207 - as users write it
         found = sorted(
-            str(name) for name in (_below(base, m) for m in matches) if not name.is_dir()
+            str(name) for name in (_local_below(base, m) for m in matches) if not name.is_dir()
         )
         if not found:
             raise SourceError(f"no file matches {word}")
@@ -106,9 +134,14 @@ def _expand(word: str, base: Path | None) -> Iterator[str]:
         raise SourceError(f"there is no file {path}")
 
 
-def _expand_list(path: Path) -> Iterator[str]:
+def _expand_list(path: AnyPath) -> Iterator[str | RemotePath]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        content = path.read_bytes()
+        if content.startswith(_GZIP):
+            content = gzip.decompress(content)
+        text = content.decode("utf-8-sig")
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise SourceError(f"the list of inputs {path} is damaged gzip: {error}") from error
     except OSError as error:
         raise SourceError(f"cannot read the list of inputs {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -125,10 +158,19 @@ def _expand_list(path: Path) -> Iterator[str]:
                 f"the list of inputs {path} names {word!r}; only files, folders and globs may "
                 "stand in a list"
             )
-        yield from _expand(word, path.parent)
+    base = path.parent
+    if isinstance(path, RemotePath) and not is_remote(words[0]):
+        base = find_root(path, words[0])
+    yield from _expand_plain(words, base)
 
 
-def _below(base: Path | None, word: str) -> Path:
+def _below(base: AnyPath | None, word: str) -> AnyPath:
+    if is_remote(word):
+        return to_path(word)
+    return base / word if isinstance(base, RemotePath) else _local_below(base, local_name(word))
+
+
+def _local_below(base: Path | None, word: str) -> Path:
     # Shells do this, but not in quotation marks, which globs need.
     path = Path(word).expanduser() if word.startswith("~/") else Path(word)
     return path if base is None else base / path
@@ -150,10 +192,15 @@ def _is_hidden(path: Path) -> bool:
 
 def identify_file(name: str) -> object:
     """Return what two names of the same file have in common."""
-    if name == STDIN:
-        return STDIN
+    if name == STDIN or is_remote(name):
+        return name
     found = _find(Path(name))
     if found is None:
         raise SourceError(f"there is no file {name}; it may be a link that leads nowhere")
     # Pipes such as bash's <(...) all differ, though some systems number them alike.
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else name
+
+
+def can_be_reread(name: str) -> bool:
+    """Tell whether an input can be read more than once: no pipe, nor standard input."""
+    return is_remote(name) or (name != STDIN and Path(name).is_file())

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
 
@@ -12,6 +11,9 @@ import pyarrow.parquet as pq
 
 from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
+from crawlgauge.remote.faults import RemoteFault
+from crawlgauge.remote.remote_file import BLOCK_BYTES
+from crawlgauge.remote.remote_path import AnyPath, RemotePath
 from crawlgauge.sources.arrow_captures import to_captures
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
@@ -90,7 +92,7 @@ def read_parquet_rows(stream: ByteStream, request: Request) -> Iterator[Captures
             n_rows += file.metadata.row_group(number).num_rows
 
 
-def _find_file(stream: ByteStream) -> Path:
+def _find_file(stream: ByteStream) -> AnyPath:
     if stream.path is None or not stream.path.is_file():
         raise SourceError(
             f"{stream.name} is Parquet, which must be read from its end; save it to a file first"
@@ -104,6 +106,7 @@ def _find_file(stream: ByteStream) -> Path:
             f"{stream.name} is compressed as a whole, but Parquet must be read from its end; "
             "decompress it first"
         )
+    stream.read_in_place()
     return stream.path
 
 
@@ -116,12 +119,14 @@ def _open(source: BinaryIO, stream: ByteStream) -> tuple[pq.ParquetFile, list[Le
     try:
         file = pq.ParquetFile(
             source,
-            buffer_size=_BUFFER_BYTES,
+            buffer_size=BLOCK_BYTES if isinstance(stream.path, RemotePath) else _BUFFER_BYTES,
             # Spark's older times count nanoseconds, in which the years end in 2262.
             coerce_int96_timestamp_unit="ms",
             page_checksum_verification=True,
         )
         return file, list(list_leaves(file.schema_arrow))
+    except RemoteFault:
+        raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         stream.report(
             Damage(
@@ -174,7 +179,9 @@ class ParquetColumns:
         return [".".join(leaf) for leaf in self.leaves.values()]
 
 
-def choose_columns(leaves: list[Leaf], path: Path, request: Request, name: str) -> ParquetColumns:
+def choose_columns(
+    leaves: list[Leaf], path: AnyPath, request: Request, name: str
+) -> ParquetColumns:
     """Find the columns that hold what is wanted.
 
     Parameters
@@ -255,6 +262,8 @@ def _read_group(
             n_read += batch.num_rows
     except pa.ArrowNotImplementedError as error:
         raise SourceError(f"cannot read {stream.name}: {_first_line(error)}") from error
+    except RemoteFault:
+        raise
     except (pa.ArrowException, OSError) as error:
         stream.report(
             Damage(

@@ -1,11 +1,12 @@
 """How far reading has come, for whoever wants to show it."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawlgauge.sources.inputs import STDIN
+from crawlgauge.remote.names import is_remote
+from crawlgauge.sources.inputs import InputFiles, can_be_reread
 
 __all__ = ["Progress", "ReadingProgress", "total_bytes"]
 
@@ -71,11 +72,11 @@ class ReadingProgress:
             self._n_captures += n_captures
 
 
-def total_bytes(names: Iterable[str]) -> int | None:
-    """Return the size of all inputs, or None if one of them is a pipe."""
+def total_bytes(files: InputFiles) -> int | None:
+    """Return the size of all inputs, or None if one of them is a pipe or its size is not known."""
     total = 0
-    for name in names:
-        if name == STDIN or not Path(name).is_file():
+    for name in files.names:
+        if not can_be_reread(name) or (is_remote(name) and name not in files.sizes):
             return None
-        total += Path(name).stat().st_size
+        total += files.sizes[name] if is_remote(name) else Path(name).stat().st_size
     return total

@@ -6,17 +6,17 @@ import threading
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crawlgauge.damage import Damage
-from crawlgauge.errors import DamagedInput
+from crawlgauge.errors import DamagedInput, SourceError
+from crawlgauge.remote.names import is_remote
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures, Rejection
 from crawlgauge.sources.formats import find_format
-from crawlgauge.sources.inputs import InputFiles, identify_file
+from crawlgauge.sources.inputs import InputFiles, can_be_reread, identify_file
 from crawlgauge.sources.progress import ReadingProgress
 from crawlgauge.sources.reading_threads import InputReading, ReadingThreads
 from crawlgauge.sources.request import Request
@@ -141,10 +141,13 @@ class ArchiveReader:
         return InputReading(name=name, through=through, read=self._read_input)
 
     def _read_input(self, reading: InputReading) -> Iterator[Captures]:
-        with self._stream(reading) as stream:
-            yield from self._read_stream(stream, reading)
-            reading.damages.extend(stream.damages)
-            reading.result = stream.finish(reading.through)
+        try:
+            with self._stream(reading) as stream:
+                yield from self._read_stream(stream, reading)
+                reading.damages.extend(stream.damages)
+                reading.result = stream.finish(reading.through)
+        except OSError as error:
+            raise SourceError(f"cannot read {reading.name}: {error.strerror or error}") from error
 
     def _stream(self, reading: InputReading) -> ByteStream:
         def count(n_bytes: int) -> None:
@@ -235,9 +238,12 @@ class _ExamplesInOrder:
 
 def _count_threads(files: InputFiles) -> int:
     """Return how many inputs to read at once."""
-    if not all(Path(name).is_file() for name in files.names):
+    if not all(map(can_be_reread, files.names)):
         # A thread that waits for a pipe cannot be interrupted.
         return 0
+    if any(map(is_remote, files.names)):
+        # They wait for the network more than for a processor.
+        return _MAX_THREADS
     # The index of a cluster, which is one input, may lead to many.
     has_affinity = hasattr(os, "sched_getaffinity")
     n_processors = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1

@@ -4,9 +4,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from crawlgauge.damage import Damage
+from crawlgauge.remote.interruption import interruptible
 from crawlgauge.sources.captures import Captures
 
 if TYPE_CHECKING:
@@ -150,8 +152,9 @@ class ReadingThreads:
     def _work(self) -> None:
         while reading := self._begin():
             try:
-                for captures in reading.read(reading):
-                    self._put(reading, captures)
+                with interruptible(partial(self.check, reading)):
+                    for captures in reading.read(reading):
+                        self._put(reading, captures)
             except StoppedReading:
                 pass
             except BaseException as error:  # noqa: BLE001 - raised again by whoever asks

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import BinaryIO, cast
 
 from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
+from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.feed import BrokenStream
 from crawlgauge.sources.left_out import printable
@@ -116,7 +116,7 @@ def open_wacz(
             )
 
 
-def _find_file(stream: ByteStream) -> Path:
+def _find_file(stream: ByteStream) -> AnyPath:
     if stream.path is None or not stream.path.is_file():
         raise SourceError(
             f"{stream.name} is a ZIP file, which must be read from its end; save it to a file first"
@@ -127,13 +127,14 @@ def _find_file(stream: ByteStream) -> Path:
                 f"{stream.name} is compressed as a whole, but a ZIP file must be read from its "
                 "end; decompress it first"
             )
+    stream.read_in_place()
     return stream.path
 
 
-def _list_members(stream: ByteStream, path: Path) -> dict[str, zipfile.ZipInfo] | None:
+def _list_members(stream: ByteStream, path: AnyPath) -> dict[str, zipfile.ZipInfo] | None:
     """Return the members by name, or None if the directory is lost."""
     try:
-        with zipfile.ZipFile(path) as file:
+        with path.open("rb") as opened, zipfile.ZipFile(opened) as file:
             infos = file.infolist()
     except _DIRECTORY_ERRORS as error:
         stream.report(
@@ -203,7 +204,7 @@ def _choose(
 
 
 def _read_resources(
-    stream: ByteStream, path: Path, members: Mapping[str, zipfile.ZipInfo]
+    stream: ByteStream, path: AnyPath, members: Mapping[str, zipfile.ZipInfo]
 ) -> dict[str, Resource]:
     """Return what datapackage.json lists, by name; nothing if there is none."""
     info = members.get(_PACKAGE)
@@ -225,7 +226,7 @@ def _read_resources(
     return {resource.path: resource for resource in resources}
 
 
-def _read_whole(path: Path, info: zipfile.ZipInfo) -> bytes:
+def _read_whole(path: AnyPath, info: zipfile.ZipInfo) -> bytes:
     if info.file_size > _MAX_PACKAGE_BYTES:
         raise ValueError(f"it has {info.file_size:,} bytes")
     with closing(ZipMember(path, info, max_expansion=DEFAULT_MAX_EXPANSION)) as member:

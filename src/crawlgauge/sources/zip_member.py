@@ -6,9 +6,9 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO
 
+from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.sources.expansion import check_expansion
 from crawlgauge.sources.feed import BrokenStream, Feed
 from crawlgauge.sources.gzip_member import inflate
@@ -63,7 +63,7 @@ class ZipMember:
 
     def __init__(
         self,
-        path: Path,
+        path: AnyPath,
         info: zipfile.ZipInfo,
         *,
         max_expansion: float,
@@ -154,7 +154,7 @@ class ZipMember:
             )
 
 
-def _open_content(path: Path, info: zipfile.ZipInfo) -> BinaryIO:
+def _open_content(path: AnyPath, info: zipfile.ZipInfo) -> BinaryIO:
     """Return the ZIP file, open where the content of a member begins."""
     with ExitStack() as stack:
         file = stack.enter_context(path.open("rb"))

@@ -5,11 +5,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TypeGuard
 
 from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
+from crawlgauge.remote.faults import RemoteFault
+from crawlgauge.remote.names import is_remote, is_web
+from crawlgauge.remote.remote_path import AnyPath, RemotePath, to_path
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.left_out import readable
 from crawlgauge.sources.lines import read_lines
@@ -60,7 +62,7 @@ class ClusterPart:
     """
 
     name: str
-    path: Path
+    path: AnyPath
     n_bytes: int
 
 
@@ -201,10 +203,14 @@ def _cut(stream: ByteStream) -> Damage:
     )
 
 
-def _read_locations(index: Path) -> dict[str, list[str]]:
+def _read_locations(index: AnyPath) -> dict[str, list[str]]:
     """Return where the parts are said to be: by the .loc file of the index's name, or by all."""
     own = index.with_suffix(".loc")
-    files = [own] if own.is_file() else sorted(index.parent.glob("*.loc"))
+    files: list[AnyPath] = [own] if own.is_file() else []
+    if not files and isinstance(index, RemotePath):
+        files = [] if is_web(str(index)) else list(index.parent.glob("*.loc"))
+    elif not files:
+        files = sorted(index.parent.glob("*.loc"))
     known: dict[str, list[str]] = {}
     for file in files:
         try:
@@ -217,15 +223,18 @@ def _read_locations(index: Path) -> dict[str, list[str]]:
     return known
 
 
-def _find_part(name: str, known: Mapping[str, Iterable[str]], folder: Path) -> Path | None:
+def _find_part(name: str, known: Mapping[str, Iterable[str]], folder: AnyPath) -> AnyPath | None:
     """Return the first file that a part may be, or None."""
     candidates = [*known.get(name, ()), *(name + ending for ending in _ENDINGS)]
-    return next((folder / file for file in candidates if _is_file(folder / file)), None)
+    paths = (to_path(file) if is_remote(file) else folder / file for file in candidates)
+    return next((path for path in paths if _is_file(path)), None)
 
 
-def _is_file(path: Path) -> bool:
+def _is_file(path: AnyPath) -> bool:
     try:
         return path.is_file()
+    except RemoteFault:
+        raise
     except (OSError, ValueError):
         # Too long for a path, or with bytes that no path has, or in a folder that is closed.
         return False

@@ -1,9 +1,9 @@
 """The part of the Python API that reads archive files, or tables, into a store with Spark."""
 
 import datetime as dt
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace as changed
-from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, cast
 
 from crawlgauge import ingestion
@@ -11,6 +11,7 @@ from crawlgauge.crawl import check_label, parse_date
 from crawlgauge.errors import StoreError
 from crawlgauge.ingestion import ReadOptions
 from crawlgauge.locations import StrPath, find_store
+from crawlgauge.remote.remote_path import AnyPath, to_path
 from crawlgauge.sources.inputs import InputFiles
 from crawlgauge.spark.reading import TASK_MEMORY, SparkReader
 from crawlgauge.spark.watching import Watcher, watch_tasks
@@ -127,7 +128,7 @@ def add_list(
     choices = _choose(options, place)
     additions = []
     with store_for_adding(place, choices.rule) as opened, watch_tasks(spark, progress):
-        for crawl in read_crawl_list(Path(crawl_list)):
+        for crawl in read_crawl_list(to_path(os.fspath(crawl_list))):
             with SparkReader(spark) as reader:
                 addition = add_to_store(
                     opened,
@@ -199,7 +200,7 @@ def split(
         )
 
 
-def _choose(options: ReadOptions, place: Path) -> Choices:
+def _choose(options: ReadOptions, place: AnyPath) -> Choices:
     choices = ingestion.choose_reading(options, place)
     return choices if options.get("memory") else changed(choices, memory=TASK_MEMORY)
 

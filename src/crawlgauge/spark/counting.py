@@ -1,6 +1,5 @@
 """Count overlaps with Spark: each task counts some hash ranges of all sets; no key is moved."""
 
-import os
 import socket
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from crawlgauge.overlaps.history_tally import MAX_HISTORIES, PassCounts
 from crawlgauge.overlaps.range_counts import HashRange, RangeCounts, count_range
 from crawlgauge.overlaps.range_keys import RangeKeys, common_range_bits, read_ranges
 from crawlgauge.overlaps.table import OverlapTable
+from crawlgauge.remote.remote_path import AnyPath, to_path
 from crawlgauge.spark.failures import explain_failure, tell_driver
 from crawlgauge.spark.shuffling import count_cores
 from crawlgauge.spark.watching import Watcher, watch_tasks
@@ -114,7 +114,7 @@ class SparkPass:
         bits = common_range_bits(sets)
         n_ranges = count_ranges(bits, threshold)
         groups = list(_group_ranges(n_ranges, _TASKS_PER_CORE * count_cores(self._spark)))
-        paths = [os.path.abspath(item.path) for item in sets]  # noqa: PTH100 - a string
+        paths = [_name_everywhere(item.path) for item in sets]
         wanted_end = history_end if len(sets) <= MAX_HISTORY_CRAWLS else 0
 
         def count(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
@@ -175,13 +175,19 @@ def _count_ranges(
 
 
 def _open(path: str) -> CrawlSet:
-    if not Path(path).exists():
+    place = to_path(path)
+    if not place.exists():
         raise StoreError(
             f"{path} is not there on the executor {socket.gethostname()}; all executors must "
             "reach the store by the same name, on a file system that they share. Move the store "
             "there, or count with --engine local"
         )
-    return read_description(Path(path))
+    return read_description(place)
+
+
+def _name_everywhere(path: AnyPath) -> str:
+    """Return the name by which all executors find a file, wherever they run."""
+    return str(path.resolve()) if isinstance(path, Path) else str(path)
 
 
 def _pairs(counted: RangeCounts, n_new: int, n_sets: int) -> NDArray[np.int64]:

@@ -1,7 +1,8 @@
 """The lines of a text file that begin within a range of bytes, as a file of their own."""
 
 import io
-from pathlib import Path
+
+from crawlgauge.remote.remote_path import AnyPath
 
 __all__ = ["LineRange"]
 
@@ -28,7 +29,7 @@ class LineRange(io.RawIOBase):
         How many line ends have been read so far.
     """
 
-    def __init__(self, path: Path, start: int, end: int) -> None:
+    def __init__(self, path: AnyPath, start: int, end: int) -> None:
         super().__init__()
         self._file = path.open("rb")
         self.first = self._next_line(start)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from crawlgauge.crawl import format_time
 from crawlgauge.keys.levels import BY_URL
 from crawlgauge.keys.thresholds import WHOLE
+from crawlgauge.remote.remote_path import to_path
 from crawlgauge.sources.arrow_captures import to_captures
 from crawlgauge.sources.byte_stream import ByteStream, fingerprint
 from crawlgauge.sources.captures import Captures, Rejection
@@ -243,7 +244,7 @@ class _Reading:
         facts["is_empty"] = bool(reader.without_captures)
 
     def _read_lines(self, piece: Piece, facts: dict[str, Any]) -> None:
-        lines = LineRange(Path(piece.name), piece.start or 0, piece.end or 0)
+        lines = LineRange(to_path(piece.name), piece.start or 0, piece.end or 0)
         stream = ByteStream(
             piece.name,
             open_file=lambda: lines,  # type: ignore[arg-type,return-value]

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crawlgauge.errors import SourceError
+from crawlgauge.remote.names import is_remote, local_name
+from crawlgauge.remote.remote_path import to_path
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.compression import find_compression
 from crawlgauge.sources.formats import find_format
@@ -170,7 +172,7 @@ def _look(name: str, through: str | None, request: Request, *, keep_damaged: boo
             f"{what} cannot be read by the tasks of Spark; save it to a file that all of them can "
             "reach, or use --engine local"
         )
-    n_bytes = Path(name).stat().st_size
+    n_bytes = to_path(name).stat().st_size
     with closing(MeasuredFile(name, None, None)) as file:
         magic = next(file.chunks(_MAGIC_BYTES), b"")
     plain = _Look(name=name, n_bytes=n_bytes, through=through)
@@ -196,7 +198,7 @@ def _look_at_text(plain: _Look, request: Request, *, keep_damaged: bool) -> _Loo
 
 
 def _is_regular(name: str) -> bool:
-    return stat.S_ISREG(Path(name).stat().st_mode)
+    return is_remote(name) or stat.S_ISREG(Path(local_name(name)).stat().st_mode)
 
 
 def _cut_all(looks: Iterable[_Look], tables: frozenset[str]) -> Iterator[Piece]:

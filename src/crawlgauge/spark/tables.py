@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crawlgauge.errors import CrawlgaugeError
+from crawlgauge.remote.names import is_remote, local_name
 from crawlgauge.sources.parquet_rows import Leaf, choose_columns, list_leaves
 from crawlgauge.sources.request import Request
 
@@ -56,7 +57,9 @@ def find_readable(names: Sequence[str], request: Request) -> tuple[str, ...]:
 
 def _sign(name: str, request: Request) -> _Signature | None:
     """Return which columns of a file are wanted, or None if Spark would read it otherwise."""
-    path = Path(name)
+    if is_remote(name):
+        return None  # Spark would need libraries and credentials of its own for it.
+    path = Path(local_name(name))
     if path.name.startswith(("_", ".")) or not _PLAIN_PATH.fullmatch(str(path.absolute())):
         return None
     try:

@@ -8,7 +8,7 @@ from typing import Literal
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.levels import BY_URL
 from crawlgauge.provenance import Input, Setting
-from crawlgauge.sources.byte_stream import fingerprint
+from crawlgauge.sources.fingerprints import fingerprint_all, recognise
 from crawlgauge.sources.inputs import STDIN, InputFiles
 from crawlgauge.sources.progress import ReadingProgress
 from crawlgauge.store.building import SetBuilder, open_builder
@@ -22,7 +22,6 @@ from crawlgauge.store.making import (
     Addition,
     CrawlReader,
     Outcome,
-    fingerprint_all,
     leave_crawl,
     publish_crawl,
     read_crawl,
@@ -86,7 +85,7 @@ def add_to_store(
         if present is not None and when_present == "append":
             return _append(store, writer, present, inputs, choices, date, builder, progress, read)
         if present is not None:
-            known = fingerprint_all(inputs)
+            known = fingerprint_all(inputs, present.provenance.inputs)
             if known is not None:
                 return _accept_if_same(store, present, known, settings_of(choices, date))
         crawl = read(label, inputs, choices, date=date, builder=builder, progress=progress)
@@ -163,7 +162,7 @@ def _without_known(inputs: InputFiles, present: CrawlSet) -> InputFiles:
     known = {entry.checksum for entry in present.provenance.inputs}
     names = []
     for name in inputs.names:
-        if name != STDIN and fingerprint(name).checksum in known:
+        if name != STDIN and recognise(name, present.provenance.inputs).checksum in known:
             _log.warning("%s is in the crawl already; it is not read again", name)
         else:
             names.append(name)

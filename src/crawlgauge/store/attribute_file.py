@@ -1,7 +1,6 @@
 """The attributes of a crawl's smallest keys on disk: a Parquet table that describes itself."""
 
 import json
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -11,9 +10,11 @@ from numpy.typing import NDArray
 
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.xxh64 import xxh64
+from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.sources.captures import binary_buffers
 from crawlgauge.store.arrow_columns import to_column
 from crawlgauge.store.attributes import NO_STATUS, NO_TIME, Attributes
+from crawlgauge.store.stored_files import missing, parquet_source, unreadable
 
 __all__ = ["ATTRIBUTES_SCHEMA", "read_attributes", "write_attributes"]
 
@@ -71,7 +72,7 @@ def write_attributes(file: BinaryIO, attributes: Attributes, *, set_checksum: st
         writer.add_key_value_metadata({_METADATA_KEY: json.dumps(description)})
 
 
-def read_attributes(path: Path, *, set_checksum: str | None = None) -> Attributes:
+def read_attributes(path: AnyPath, *, set_checksum: str | None = None) -> Attributes:
     """Read attributes back.
 
     Parameters
@@ -87,19 +88,15 @@ def read_attributes(path: Path, *, set_checksum: str | None = None) -> Attribute
         If the file is missing, damaged, of another format or of another set.
     """
     try:
-        file = pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=_TEXTS)
+        source = parquet_source(path)
+        file = pq.ParquetFile(source, page_checksum_verification=True, read_dictionary=_TEXTS)
         description = _read_description(path, file)
         owner = description["set_checksum"]
         attributes = _from_table(file.read(use_threads=False), description)
     except FileNotFoundError:
-        raise StoreError(
-            f"{path} is missing: the crawl was replaced or removed meanwhile, or the store is "
-            "damaged; run the command again, then crawlgauge verify"
-        ) from None
+        raise missing(path) from None
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(
-            f"{path} is damaged ({error}); add the crawl again from its files with --replace"
-        ) from error
+        raise unreadable(path, error) from error
     if set_checksum not in (None, owner):
         raise StoreError(
             f"{path} belongs to another state of the crawl's set: the crawl was replaced "
@@ -150,7 +147,7 @@ def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks else pa.array([], column.type)
 
 
-def _read_description(path: Path, file: pq.ParquetFile) -> dict[str, Any]:
+def _read_description(path: AnyPath, file: pq.ParquetFile) -> dict[str, Any]:
     text = (file.metadata.metadata or {}).get(_METADATA_KEY)
     if text is None:
         raise ValueError("its description is missing")

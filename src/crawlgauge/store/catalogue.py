@@ -12,20 +12,25 @@
         lock                            held by the process that writes here
       cache/                            overlaps that were counted; may be deleted at any time
       spill/                            of running processes that need more than their memory
+
+On object storage it is the same, but that the lock is an object which a process deletes when it has
+finished, and that processes spill into a temporary folder of their own machine.
 """
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from crawlgauge.crawl import check_label
 from crawlgauge.errors import StoreBusy, StoreError
 from crawlgauge.keys.levels import BY_URL, LEVELS, check_level
 from crawlgauge.keys.rules import RULES, KeyRule
+from crawlgauge.remote.remote_path import AnyPath, RemotePath
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.crawl_writer import CrawlWriter
+from crawlgauge.store.crawl_writer import CrawlWriter, LocalCrawlWriter
 from crawlgauge.store.creation import (
     CACHE,
     CRAWLS,
@@ -46,6 +51,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Store", "open_store", "store_for_adding", "stored_rule"]
 
+_REQUESTS_AT_ONCE = 16
+
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
@@ -59,20 +68,25 @@ class Store:
         Name and version of the rule.
     """
 
-    path: Path
+    path: AnyPath
     key_rule: str
 
     def labels(self) -> list[str]:
         """Return the labels of all crawls, sorted."""
         with explain_os_error("read", self.path):
-            return sorted(
-                manifest.parent.name
-                for manifest in (self.path / CRAWLS).glob(f"[!.]*/{MANIFEST_NAME}")
-            )
+            found = (self.path / CRAWLS).glob(f"[!.]*/{MANIFEST_NAME}")
+            labels = sorted(manifest.parent.name for manifest in found)
+            if isinstance(self.path, RemotePath):
+                # A listing may be late, and show crawls that were removed.
+                are_held = self._map(self.holds, labels)
+                labels = [label for label, is_held in zip(labels, are_held, strict=True) if is_held]
+        return labels
 
     def holds(self, label: str) -> bool:
         """Tell whether there is a crawl of that label."""
-        return (self.path / CRAWLS / check_label(label) / MANIFEST_NAME).exists()
+        path = self.path / CRAWLS / check_label(label) / MANIFEST_NAME
+        with explain_os_error("read", path):
+            return path.is_file()
 
     def crawl_sets(self, level: str = BY_URL) -> list[CrawlSet]:
         """Return the sets of all crawls, in order of date, then label.
@@ -82,7 +96,7 @@ class Store:
         StoreError
             If a crawl has no set of that level, or its files are damaged.
         """
-        found = [self.crawl_set(label, level) for label in self.labels()]
+        found = self._map(lambda label: self.crawl_set(label, level), self.labels())
         return sorted(found, key=lambda item: (item.crawl.date, item.crawl.label))
 
     def other_levels(self, label: str) -> tuple[CrawlSet, ...]:
@@ -100,7 +114,7 @@ class Store:
         """
         return read_description(self.set_path(label, level))
 
-    def set_path(self, label: str, level: str = BY_URL) -> Path:
+    def set_path(self, label: str, level: str = BY_URL) -> AnyPath:
         """Return the file that holds a crawl's set.
 
         Raises
@@ -132,10 +146,11 @@ class Store:
         path = self.folder(label) / self.manifest(label).attributes.file
         return read_attributes(path, set_checksum=crawl_set.checksum)
 
-    def cache_folder(self) -> Path:
+    def cache_folder(self) -> AnyPath:
         """Return the folder for what can be computed again; made if it is missing."""
         folder = self.path / CACHE
-        folder.mkdir(exist_ok=True)
+        if isinstance(folder, Path):
+            folder.mkdir(exist_ok=True)
         return folder
 
     @contextmanager
@@ -154,14 +169,9 @@ class Store:
                     f"the store holds {other!r}, which differs from {label!r} in letter case only; "
                     "choose another label, or remove the other crawl"
                 )
-        writer = CrawlWriter(label=label, folder=folder)
         with ExitStack() as stack:
             with explain_os_error("write", folder):
-                stack.enter_context(hold_lock(folder))
-                # Another process that failed may have taken the empty store away meanwhile.
-                create_store(self.path, self.key_rule)
-                writer.clean()
-                self._clean_up_after_killed(label)
+                writer = stack.enter_context(self._hold(label))
             yield writer
 
     def remove(self, label: str) -> None:
@@ -189,27 +199,55 @@ class Store:
             raise self._unknown(label)
         return read_manifest(self.folder(label), label)
 
-    def folder(self, label: str) -> Path:
+    def folder(self, label: str) -> AnyPath:
         """Return the folder of a crawl, whether it is there or not."""
         return self.path / CRAWLS / check_label(label)
 
-    def _clean_up_after_killed(self, label: str) -> None:
-        """Delete what processes left behind that are no more; those that live keep theirs."""
-        remove_abandoned(self.path)
-        for leftover in (self.path / CACHE).glob(f"{PARTIAL_PREFIX}*"):
-            remove_if_abandoned(leftover)
-        found = (self.path / CRAWLS).glob(f"[!.]*/{PARTIAL_PREFIX}*")
-        for other in {leftover.parent.name for leftover in found} - {label}:
-            # A crawl that is being written cleans up after itself.
-            with suppress(StoreBusy), hold_lock(self.folder(other)):
-                CrawlWriter(label=other, folder=self.folder(other)).clean()
+    def _hold(self, label: str) -> AbstractContextManager[CrawlWriter]:
+        if isinstance(self.path, RemotePath):
+            # Stores on the disk need nothing of it.
+            from crawlgauge.store.remote_store import hold_remote
+
+            return hold_remote(self.path, label, self.key_rule)
+        return _hold_local(self.path, label, self.key_rule)
+
+    def _map(self, action: Callable[[str], T], labels: list[str]) -> list[T]:
+        """Do something for each crawl, for several at once where each takes its time to answer."""
+        if isinstance(self.path, RemotePath) and len(labels) > 1:
+            with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as pool:
+                return list(pool.map(action, labels))
+        return [action(label) for label in labels]
 
     def _unknown(self, label: str) -> StoreError:
         known = ", ".join(self.labels()) or "none"
         return StoreError(f"the store {self.path} holds no crawl {label!r}; it holds: {known}")
 
 
-def open_store(path: Path, *, create_with: KeyRule | None = None) -> Store:
+@contextmanager
+def _hold_local(path: Path, label: str, key_rule: str) -> Iterator[CrawlWriter]:
+    folder = path / CRAWLS / label
+    with hold_lock(folder):
+        # Another process that failed may have taken the empty store away meanwhile.
+        create_store(path, key_rule)
+        writer = LocalCrawlWriter(label=label, folder=folder)
+        writer.clean()
+        _clean_up_after_killed(path, label)
+        yield writer
+
+
+def _clean_up_after_killed(path: Path, label: str) -> None:
+    """Delete what processes left behind that are no more; those that live keep theirs."""
+    remove_abandoned(path)
+    for leftover in (path / CACHE).glob(f"{PARTIAL_PREFIX}*"):
+        remove_if_abandoned(leftover)
+    found = (path / CRAWLS).glob(f"[!.]*/{PARTIAL_PREFIX}*")
+    for folder in {leftover.parent for leftover in found} - {path / CRAWLS / label}:
+        # A crawl that is being written cleans up after itself.
+        with suppress(StoreBusy), hold_lock(folder):
+            LocalCrawlWriter(label=folder.name, folder=folder).clean()
+
+
+def open_store(path: AnyPath, *, create_with: KeyRule | None = None) -> Store:
     """Open a store, or make it.
 
     Parameters
@@ -225,7 +263,7 @@ def open_store(path: Path, *, create_with: KeyRule | None = None) -> Store:
         If there is no store, or it has another rule or another format.
     """
     with explain_os_error("open the store", path):
-        if not (path / STORE_FILE).exists():
+        if not (path / STORE_FILE).is_file():
             if create_with is None:
                 raise StoreError(
                     f"there is no store at {path}; make one with crawlgauge add, or name another "
@@ -241,7 +279,7 @@ def open_store(path: Path, *, create_with: KeyRule | None = None) -> Store:
     return store
 
 
-def stored_rule(path: Path) -> KeyRule | None:
+def stored_rule(path: AnyPath) -> KeyRule | None:
     """Return the rule of the store at `path`, or None if there is no store yet.
 
     Raises
@@ -250,7 +288,7 @@ def stored_rule(path: Path) -> KeyRule | None:
         If the store cannot be read, or its rule is not one of this version's.
     """
     with explain_os_error("open the store", path):
-        if not (path / STORE_FILE).exists():
+        if not (path / STORE_FILE).is_file():
             return None
     key_rule = open_store(path).key_rule
     for rule in RULES.values():
@@ -263,16 +301,20 @@ def stored_rule(path: Path) -> KeyRule | None:
 
 
 @contextmanager
-def store_for_adding(path: Path, rule: KeyRule) -> Iterator[Store]:
+def store_for_adding(path: AnyPath, rule: KeyRule) -> Iterator[Store]:
     """Open a store, or make it; if nothing comes to be in it, take it away again."""
+    with explain_os_error("open the store", path):
+        is_new = not (path / STORE_FILE).is_file()
     store = open_store(path, create_with=rule)
     try:
         yield store
     finally:
-        remove_if_empty(store.path)
+        # On object storage a listing may be late: only one that was made just now is looked at.
+        if is_new or isinstance(path, Path):
+            remove_if_empty(store.path)
 
 
-def _read_store(path: Path) -> Store:
+def _read_store(path: AnyPath) -> Store:
     document = read_document(path / STORE_FILE, STORE_SCHEMA)
     key_rule = document.get("key_rule")
     if not isinstance(key_rule, str):

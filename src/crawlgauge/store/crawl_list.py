@@ -5,10 +5,10 @@ import datetime as dt
 import io
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 from crawlgauge.crawl import check_label, parse_date
 from crawlgauge.errors import CrawlError, SourceError
+from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.sources.inputs import STDIN, InputFiles, find_inputs
 
 __all__ = ["ListedCrawl", "read_crawl_list"]
@@ -25,7 +25,7 @@ class ListedCrawl:
     inputs: InputFiles
 
 
-def read_crawl_list(path: Path) -> tuple[ListedCrawl, ...]:
+def read_crawl_list(path: AnyPath) -> tuple[ListedCrawl, ...]:
     """Read a list of crawls and see that all it names can be found, before anything is added.
 
     Parameters
@@ -48,7 +48,7 @@ def read_crawl_list(path: Path) -> tuple[ListedCrawl, ...]:
         raise SourceError(f"{path}, line {rows.line_num + 1}: {error}") from error
 
 
-def _read_text(path: Path) -> str:
+def _read_text(path: AnyPath) -> str:
     try:
         stored = sys.stdin.buffer.read() if str(path) == STDIN else path.read_bytes()
         return stored.decode("utf-8-sig")
@@ -58,7 +58,7 @@ def _read_text(path: Path) -> str:
         raise SourceError(f"{path} is no UTF-8 text; it must be CSV: label,date,path") from error
 
 
-def _read_rows(rows: "csv.DictReader[str]", path: Path) -> tuple[ListedCrawl, ...]:
+def _read_rows(rows: "csv.DictReader[str]", path: AnyPath) -> tuple[ListedCrawl, ...]:
     missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
     if missing:
         raise SourceError(
@@ -83,7 +83,7 @@ def _read_rows(rows: "csv.DictReader[str]", path: Path) -> tuple[ListedCrawl, ..
     return tuple(crawls)
 
 
-def _read_row(row: dict[str, str], path: Path, where: str) -> ListedCrawl:
+def _read_row(row: dict[str, str], path: AnyPath, where: str) -> ListedCrawl:
     word = row["path"].strip()
     if not word or word == STDIN:
         raise SourceError(f"{where}: the column path must name a file, folder, glob or @list.txt")

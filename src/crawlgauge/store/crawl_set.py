@@ -3,7 +3,6 @@
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +11,7 @@ from crawlgauge.damage import Damage
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.thresholds import rate_of
 from crawlgauge.provenance import Provenance
+from crawlgauge.remote.remote_path import AnyPath
 
 __all__ = ["SET_SCHEMA", "CrawlSet"]
 
@@ -69,7 +69,7 @@ class CrawlSet:
     checksum: str
     range_bits: int
     provenance: Provenance
-    path: Path
+    path: AnyPath
     unassigned: Mapping[str, int] = field(default_factory=dict)
     n_no_status: int = 0
     n_by_digest: int = 0
@@ -113,7 +113,7 @@ class CrawlSet:
         }
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any], path: Path) -> "CrawlSet":
+    def from_dict(cls, document: Mapping[str, Any], path: AnyPath) -> "CrawlSet":
         """Read what `to_dict` wrote.
 
         Raises

@@ -1,10 +1,10 @@
 """JSON files of the store: objects that name their format."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 from crawlgauge.errors import StoreError
+from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.store.files import explain_os_error
 
 __all__ = ["ADD_AGAIN", "read_document"]
@@ -12,7 +12,7 @@ __all__ = ["ADD_AGAIN", "read_document"]
 ADD_AGAIN = "add the crawl again from its files with --replace"
 
 
-def read_document(path: Path, schema: str) -> dict[str, Any]:
+def read_document(path: AnyPath, schema: str) -> dict[str, Any]:
     """Read a JSON object of a known format.
 
     Parameters

@@ -2,7 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,12 +14,15 @@ from crawlgauge.damage import Damage
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.thresholds import rate_of
 from crawlgauge.provenance import Provenance
+from crawlgauge.remote.remote_path import AnyPath, RemotePath
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.creation import create_store
+from crawlgauge.store.creation import STORE_FILE, create_store
 from crawlgauge.store.files import PARTIAL_PREFIX, explain_os_error
+from crawlgauge.store.locking import LOCK_NAME
 from crawlgauge.store.set_file import SetReader
+from crawlgauge.store.spilling import SpillFolder
 
 __all__ = ["Exported", "export_sample"]
 
@@ -44,7 +48,7 @@ class Exported:
         Share of the URLs of each crawl, the same of every crawl.
     """
 
-    path: Path
+    path: AnyPath
     n_crawls: int
     n_keys: int
     sample_rate: float
@@ -52,7 +56,7 @@ class Exported:
 
 def export_sample(
     store: Store,
-    path: Path,
+    path: AnyPath,
     *,
     threshold: int,
     progress: Callable[[int, int], None] | None = None,
@@ -83,13 +87,15 @@ def export_sample(
     sets = store.crawl_sets()
     if not sets:
         raise StoreError(f"the store {store.path} holds no crawls; there is nothing to export")
-    if path.exists():
-        raise StoreError(f"there is something at {path} already; name a folder that does not exist")
+    with explain_os_error("read", path):
+        if path.exists():
+            raise StoreError(
+                f"there is something at {path} already; name a folder that does not exist"
+            )
     common = min(threshold, *(item.threshold for item in sets))
     # It appears whole or not at all: nobody shall give half of it away.
-    partial = path.with_name(f"{PARTIAL_PREFIX}{os.getpid()}-{path.name}")
-    try:
-        with explain_os_error("write", path):
+    with _unfinished(path) as partial:
+        with explain_os_error("write", partial):
             create_store(partial, store.key_rule)
             target = Store(path=partial, key_rule=store.key_rule)
             n_keys = 0
@@ -97,10 +103,42 @@ def export_sample(
                 n_keys += _export_crawl(item, target, common)
                 if progress is not None:
                     progress(number, len(sets))
-            partial.rename(path)
+        with explain_os_error("write", path):
+            _move(partial, path)
+    return Exported(path=path, n_crawls=len(sets), n_keys=n_keys, sample_rate=rate_of(common))
+
+
+@contextmanager
+def _unfinished(path: AnyPath) -> Iterator[Path]:
+    """Give the path of a folder on the disk, and delete what is left of it."""
+    if isinstance(path, RemotePath):
+        with SpillFolder(path) as spill:
+            yield spill.open() / path.name
+        return
+    partial = path.with_name(f"{PARTIAL_PREFIX}{os.getpid()}-{path.name}")
+    try:
+        yield partial
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    return Exported(path=path, n_crawls=len(sets), n_keys=n_keys, sample_rate=rate_of(common))
+
+
+def _move(partial: Path, path: AnyPath) -> None:
+    if isinstance(path, Path):
+        partial.rename(path)
+        return
+    from crawlgauge.remote.s3_objects import objects_at
+
+    objects = objects_at(path)
+    found = (entry for entry in partial.rglob("*") if entry.is_file() and entry.name != LOCK_NAME)
+    names = sorted(entry.relative_to(partial).as_posix() for entry in found)
+    try:
+        # There is no store where its own file is not, which comes last.
+        for name in sorted(names, key=lambda name: name == STORE_FILE):
+            objects.upload(name, partial / name)
+    except BaseException:
+        for name in names:
+            objects.delete(name)
+        raise
 
 
 def _export_crawl(item: CrawlSet, target: Store, threshold: int) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from crawlgauge.errors import StoreError
+from crawlgauge.remote.remote_path import AnyPath
 
 __all__ = [
     "PARTIAL_PREFIX",
@@ -126,7 +127,7 @@ def _megabytes(n_bytes: int) -> str:
 
 
 @contextmanager
-def explain_os_error(action: str, path: Path) -> Iterator[None]:
+def explain_os_error(action: str, path: AnyPath) -> Iterator[None]:
     """Turn the system's errors within the block into a `StoreError` that says what to do.
 
     Parameters

@@ -4,8 +4,6 @@ Arrow would decode a whole row group into new memory each time: asking the syste
 and copying the keys from there, takes several times as long as decoding.
 """
 
-import os
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -13,9 +11,11 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-from crawlgauge.keys.thresholds import KEY_BITS
+from crawlgauge.keys.thresholds import KEY_BITS, WHOLE
+from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.store import delta_kernel, page_kernel
-from crawlgauge.store.set_file import SetReader, damaged
+from crawlgauge.store.set_file import SetReader
+from crawlgauge.store.stored_files import damaged, missing, open_bytes, unreadable
 
 __all__ = ["SLACK", "KeyStream"]
 
@@ -39,6 +39,8 @@ class KeyStream:
         The set's file.
     low
         The least key that is wanted; what stands before its row group is not read.
+    stop
+        Keys below it will be asked for, most likely no others.
 
     Raises
     ------
@@ -46,11 +48,11 @@ class KeyStream:
         If the file is missing, damaged or of another format.
     """
 
-    def __init__(self, path: Path, *, low: int = 0) -> None:
+    def __init__(self, path: AnyPath, *, low: int = 0, stop: int = WHOLE) -> None:
         self._path = path
         self._reader = SetReader(path)
         self._file = self._reader.file
-        self._descriptor = os.open(path, os.O_RDONLY)
+        self._bytes = open_bytes(path, lambda: self._foresee_end(stop))
         self._group = (low >> (KEY_BITS - self._reader.description.range_bits)) - 1
         self._data = np.empty(0, dtype=np.uint8)
         self._start = self._end = 0
@@ -75,7 +77,7 @@ class KeyStream:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        os.close(self._descriptor)
+        self._bytes.close()
 
     def take(self, end: int, out: NDArray[np.uint64], place: int, stop: int) -> tuple[int, bool]:
         """Write the next keys below `end`.
@@ -192,7 +194,27 @@ class KeyStream:
         self._data[: left.size] = left
         self._start, self._end = 0, left.size + n_wanted
         target = self._data[left.size : self._end].data
-        if os.preadv(self._descriptor, [target], self._place) != n_wanted:
+        try:
+            n_read = self._bytes.read_into(target, self._place)
+        except FileNotFoundError:
+            raise missing(self._path) from None
+        except OSError as error:
+            raise unreadable(self._path, error) from error
+        if n_read != n_wanted:
             raise damaged(self._path, "it ends too early")
         self._place += n_wanted
         self._n_unread -= n_wanted
+
+    def _foresee_end(self, stop: int) -> int:
+        """Return the byte of the file before which the keys below `stop` end, most likely."""
+        metadata, end = self._file.metadata, 0
+        width = KEY_BITS - self._reader.description.range_bits
+        for group in range(metadata.num_row_groups):
+            start = group << width
+            if start >= stop:
+                break
+            column = metadata.row_group(group).column(0)
+            # Keys are hashes, and lie everywhere equally dense.
+            share = min(1.0, (stop - start) / (1 << width))
+            end = column.data_page_offset + int(share * column.total_compressed_size)
+        return end

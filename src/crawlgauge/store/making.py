@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal, Protocol
 
 from crawlgauge.compiled import announce_compilation
@@ -16,9 +15,8 @@ from crawlgauge.keys.hashing import KERNELS
 from crawlgauge.keys.host_kernel import code_hosts
 from crawlgauge.keys.levels import BY_CONTENT, BY_TEXT, BY_URL, rule_of
 from crawlgauge.provenance import Input, Provenance, Setting
-from crawlgauge.sources.byte_stream import fingerprint
 from crawlgauge.sources.captures import Rejection
-from crawlgauge.sources.inputs import STDIN, InputFiles
+from crawlgauge.sources.inputs import InputFiles
 from crawlgauge.sources.progress import ReadingProgress
 from crawlgauge.sources.reading import ArchiveReader
 from crawlgauge.store.building import SetBuilder
@@ -38,7 +36,6 @@ __all__ = [
     "Outcome",
     "ReadCrawl",
     "check_not_empty",
-    "fingerprint_all",
     "leave_crawl",
     "publish_crawl",
     "read_crawl",
@@ -140,13 +137,6 @@ def was_made_from(
 def _that_matter(settings: Mapping[str, Setting]) -> dict[str, Setting]:
     """Leave out by which engine a crawl was read: each gives the same sets."""
     return {name: value for name, value in settings.items() if name != ENGINE}
-
-
-def fingerprint_all(inputs: InputFiles) -> tuple[Input, ...] | None:
-    """Return sizes and checksums of the inputs, or None if they can be read but once."""
-    if any(name == STDIN or not Path(name).is_file() for name in inputs.names):
-        return None
-    return tuple(fingerprint(name) for name in inputs.names)
 
 
 def read_crawl(
@@ -288,7 +278,7 @@ def publish_crawl(
     sets = [(description, builder.runs), *_describe_levels(description, builder)]
     n_keys = sum(runs.n_most for _, runs in sets)
     n_bytes = n_keys * _BYTES_PER_KEY + len(attributes) * _BYTES_PER_ATTRIBUTE
-    check_room(writer.folder, n_bytes, f"the set of crawl {writer.label!r}")
+    check_room(writer.workplace, n_bytes, f"the set of crawl {writer.label!r}")
     published, *others = writer.publish(
         [(item, runs.ranges(item.range_bits)) for item, runs in sets], attributes
     )

@@ -3,12 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from crawlgauge.errors import StoreError
+from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.store.documents import ADD_AGAIN, read_document
-from crawlgauge.store.files import replace_file
 
 __all__ = ["MANIFEST_NAME", "MANIFEST_SCHEMA", "Manifest", "StoredFile", "read_manifest"]
 
@@ -55,18 +54,18 @@ class Manifest:
         """Names of all files."""
         return {stored.file for stored in (*self.sets.values(), self.attributes)}
 
-    def write(self, folder: Path) -> None:
-        """Put the manifest into the crawl's folder, in place of the one that is there."""
+    def to_bytes(self) -> bytes:
+        """Return the manifest as it stands in its file."""
         document = {
             "schema": MANIFEST_SCHEMA,
             "label": self.label,
             "sets": {level: asdict(stored) for level, stored in self.sets.items()},
             "attributes": asdict(self.attributes),
         }
-        replace_file(folder / MANIFEST_NAME, json.dumps(document, indent=1).encode())
+        return json.dumps(document, indent=1).encode()
 
 
-def read_manifest(folder: Path, label: str) -> Manifest:
+def read_manifest(folder: AnyPath, label: str) -> Manifest:
     """Read the manifest of a crawl.
 
     Raises
@@ -91,7 +90,7 @@ def read_manifest(folder: Path, label: str) -> Manifest:
     )
 
 
-def _read_file(entry: Any, path: Path) -> StoredFile:  # noqa: ANN401 - JSON
+def _read_file(entry: Any, path: AnyPath) -> StoredFile:  # noqa: ANN401 - JSON
     if not isinstance(entry, dict) or not {"file", "checksum"} <= entry.keys():
         raise StoreError(f"{path} is damaged: it does not name its files; {ADD_AGAIN}")
     return StoredFile(file=entry["file"], checksum=entry["checksum"])

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -14,14 +13,15 @@ from numpy.typing import NDArray
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import CrawlError, StoreError
 from crawlgauge.keys.thresholds import KEY_BITS, WHOLE, count_ranges
+from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.store.arrow_columns import to_column
 from crawlgauge.store.checksum import KeysChecksum
 from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.stored_files import damaged, missing, parquet_source, unreadable
 
 __all__ = [
     "SetReader",
     "choose_range_bits",
-    "damaged",
     "read_description",
     "split_range",
     "write_set",
@@ -94,7 +94,7 @@ def _count_urls(crawl: Crawl, n_keys: int, threshold: int) -> Crawl:
     return replace(crawl, n_urls=round(n_keys * WHOLE / threshold), n_sampled=n_keys)
 
 
-def read_description(path: Path) -> CrawlSet:
+def read_description(path: AnyPath) -> CrawlSet:
     """Read what a set's file says of itself.
 
     Raises
@@ -126,17 +126,14 @@ class SetReader:
         If the file is missing, damaged or of another format.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: AnyPath) -> None:
         self._path = path
         try:
-            self.file = pq.ParquetFile(path, page_checksum_verification=True)
+            self.file = pq.ParquetFile(parquet_source(path), page_checksum_verification=True)
         except FileNotFoundError:
-            raise StoreError(
-                f"{path} is missing: the crawl was replaced or removed meanwhile, or the store is "
-                "damaged; run the command again, then crawlgauge verify"
-            ) from None
+            raise missing(path) from None
         except (pa.ArrowException, OSError, ValueError) as error:
-            raise damaged(path, error) from error
+            raise unreadable(path, error) from error
         metadata = self.file.schema_arrow.metadata or {}
         text = (self.file.metadata.metadata or {}).get(METADATA_KEY) or metadata.get(METADATA_KEY)
         if text is None:
@@ -176,8 +173,10 @@ class SetReader:
         """Return the keys of one row group."""
         try:
             column = self.file.read_row_group(number).column("key")
+        except FileNotFoundError:
+            raise missing(self._path) from None
         except (pa.ArrowException, OSError) as error:
-            raise damaged(self._path, error) from error
+            raise unreadable(self._path, error) from error
         keys: NDArray[np.uint64] = column.to_numpy()
         return keys
 
@@ -192,10 +191,3 @@ def split_range(
     inner = np.arange(number * n_parts + 1, (number + 1) * n_parts, dtype=np.uint64)
     starts = inner << np.uint64(KEY_BITS - range_bits)
     return np.split(keys, np.searchsorted(keys, starts))
-
-
-def damaged(path: Path, reason: object) -> StoreError:
-    """Return the error that says that a set's file is damaged, and what to do."""
-    return StoreError(
-        f"{path} is damaged ({reason}); add the crawl again from its files with --replace"
-    )

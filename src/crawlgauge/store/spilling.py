@@ -1,15 +1,18 @@
-"""A folder beside the crawls for what does not fit into memory; gone when its process ends.
+"""A folder for what does not fit into memory, or is not yet stored; gone when its process ends.
 
 ::
 
-    crawlgauge.store/spill/4711-0/
+    crawlgauge.store/spill/4711-0/      of a remote store: /tmp/crawlgauge-1000/4711-0/
       lock           held as long as the process lives
       run-0.keys     sorted 64-bit keys
 """
 
 import os
 import shutil
+import stat
+import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,7 +20,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.errors import StoreBusy
+from crawlgauge.errors import StoreBusy, StoreError
+from crawlgauge.remote.remote_path import AnyPath, RemotePath
 from crawlgauge.store.files import check_room, explain_os_error
 from crawlgauge.store.locking import acquire_lock
 
@@ -28,16 +32,17 @@ _KEY_BYTES = 8
 
 
 class SpillFolder:
-    """Takes up runs of keys on the disk; made when the first one comes.
+    """Takes up runs of keys and other files on the disk; made when the first one comes.
 
     Parameters
     ----------
     store
-        The store's folder: the disk with room for the crawl's set.
+        The store: the disk with room for the crawl's set, unless it is remote.
     """
 
-    def __init__(self, store: Path) -> None:
-        self._parent = store / SPILL_FOLDER
+    def __init__(self, store: AnyPath) -> None:
+        self._parent = _parent_of(store)
+        self._is_in_temporary_folder = isinstance(store, RemotePath)
         self._folder: Path | None = None
         self._lock: int | None = None
         self._n_runs = 0
@@ -58,7 +63,7 @@ class SpillFolder:
             If there is no room, or the folder cannot be written.
         """
         with explain_os_error("write", self._parent):
-            folder = self._open()
+            folder = self.open()
             check_room(folder, n_most * _KEY_BYTES, "what does not fit into --memory")
             path = folder / f"run-{self._n_runs}.keys"
             self._n_runs += 1
@@ -71,8 +76,11 @@ class SpillFolder:
                 return np.empty(0, dtype=np.uint64)
             return np.memmap(path, dtype=np.uint64, mode="r", shape=(n_keys,))
 
-    def _open(self) -> Path:
+    def open(self) -> Path:
+        """Return the folder, which is made if need be."""
         if self._folder is None:
+            if self._is_in_temporary_folder:
+                _make_own(self._parent)
             number = 0
             while True:
                 folder = self._parent / f"{os.getpid()}-{number}"
@@ -101,16 +109,18 @@ class SpillFolder:
         _remove_if_empty(self._parent)
 
 
-def remove_abandoned(store: Path) -> None:
+def remove_abandoned(store: AnyPath) -> None:
     """Delete what processes left behind that were killed.
 
     Parameters
     ----------
     store
-        The store's folder.
+        The store.
     """
-    parent = store / SPILL_FOLDER
+    parent = _parent_of(store)
     try:
+        if isinstance(store, RemotePath) and not _is_own(parent):
+            return
         folders = list(parent.iterdir())
     except FileNotFoundError:
         return
@@ -129,3 +139,22 @@ def _remove_if_empty(parent: Path) -> None:
         parent.rmdir()
     except OSError:
         return  # Another process spills here, or has just taken the folder away.
+
+
+def _parent_of(store: AnyPath) -> Path:
+    if isinstance(store, RemotePath):
+        return Path(tempfile.gettempdir()) / f"crawlgauge-{os.getuid()}"
+    return store / SPILL_FOLDER
+
+
+def _make_own(parent: Path) -> None:
+    """Make a folder where everybody may make some, for this user alone."""
+    with suppress(FileExistsError):
+        parent.mkdir(mode=0o700)
+    if not _is_own(parent):
+        raise StoreError(f"{parent} belongs to somebody else; name another place with TMPDIR")
+
+
+def _is_own(parent: Path) -> bool:
+    found = parent.lstat()
+    return found.st_uid == os.getuid() and stat.S_ISDIR(found.st_mode)

@@ -13,6 +13,7 @@ from crawlgauge.store.checksum import KeysChecksum
 from crawlgauge.store.documents import ADD_AGAIN
 from crawlgauge.store.files import explain_os_error
 from crawlgauge.store.set_file import SetReader
+from crawlgauge.store.stored_files import open_whole
 
 __all__ = ["Finding", "verify_crawls"]
 
@@ -47,10 +48,11 @@ def _find_problem(store: Store, label: str) -> str | None:
     manifest = store.manifest(label)
     for stored in (*manifest.sets.values(), manifest.attributes):
         path = store.folder(label) / stored.file
-        if not path.exists():
-            return f"{path} is missing; {ADD_AGAIN}"
+        with explain_os_error("read", path):
+            if not path.is_file():
+                return f"{path} is missing; {ADD_AGAIN}"
         # First the bytes: what is damaged may be anything, and is not to be interpreted.
-        with explain_os_error("read", path), path.open("rb") as file:
+        with explain_os_error("read", path), open_whole(path) as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if stored.checksum != f"sha256:{digest}":
             return f"{path} is damaged: it was changed after it was written; {ADD_AGAIN}"
