@@ -1,8 +1,8 @@
 """Count over the crawls of several archives at once: what each two share, and who holds what."""
 
-from collections import deque
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -10,18 +10,13 @@ from numpy.typing import NDArray
 
 from crawlgauge.compiled import announce_compilation
 from crawlgauge.errors import OverlapError
-from crawlgauge.keys.thresholds import WHOLE, count_ranges, rate_of
+from crawlgauge.keys.thresholds import WHOLE, rate_of
 from crawlgauge.overlaps.archive_counts import ArchiveCounts
 from crawlgauge.overlaps.counting import crawl_below
-from crawlgauge.overlaps.hash_pass import Progress
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS
 from crawlgauge.overlaps.range_counts import HashRange, RangeCounts, count_range
-from crawlgauge.overlaps.range_keys import (
-    RangeKeys,
-    common_range_bits,
-    count_workers,
-    read_ranges,
-)
+from crawlgauge.overlaps.range_keys import RangeKeys
+from crawlgauge.overlaps.range_work import Progress, work_on_ranges
 from crawlgauge.overlaps.tally_kernel import count_histories, count_pairs
 from crawlgauge.store.crawl_set import CrawlSet
 
@@ -96,26 +91,15 @@ def _run_pass(
     """Return the shared URLs of all crawls, and how many URLs there are by who holds them."""
     announce_compilation(count_histories, count_pairs)
     sizes = [len(archive) for archive in archives]
-    range_bits = common_range_bits(sets)
-    n_ranges, n_workers = count_ranges(range_bits, threshold), count_workers()
     upper = np.zeros((len(sets), len(sets)), dtype=np.int64)
-    held: dict[int, int] = {}
-    running: deque[Future[tuple[RangeCounts, RangeCounts]]] = deque()
-    n_done = 0
-    with ThreadPoolExecutor(n_workers) as pool:
-        for number, parts in enumerate(read_ranges(sets, range_bits, threshold, n_workers)):
-            where = HashRange(number=number, bits=range_bits)
-            running.append(pool.submit(_count_range, parts, sizes, where))
-            # What is read and not yet counted takes memory.
-            while len(running) > (n_workers if number + 1 < n_ranges else 0):
-                of_crawls, of_archives = running.popleft().result()
-                upper += of_crawls.n_shared
-                pairs = zip(of_archives.masks.tolist(), of_archives.counts.tolist(), strict=True)
-                for mask, n in pairs:
-                    held[mask] = held.get(mask, 0) + n
-                n_done += 1
-                if progress is not None:
-                    progress(n_done, n_ranges)
+    held: Counter[int] = Counter()
+
+    def plan(parts: RangeKeys, where: HashRange) -> Callable[[], tuple[RangeCounts, RangeCounts]]:
+        return partial(_count_range, parts, sizes, where)
+
+    for (of_crawls, of_archives), _, _ in work_on_ranges(sets, threshold, plan, progress):
+        upper += of_crawls.n_shared
+        held.update(dict(zip(of_archives.masks.tolist(), of_archives.counts.tolist(), strict=True)))
     return upper + np.triu(upper, 1).T, held
 
 

@@ -9,7 +9,7 @@ from crawlgauge.compiled import announce_compilation
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError
 from crawlgauge.keys.thresholds import rate_of
-from crawlgauge.overlaps.stratum_counts import Stratum, StratumCounts
+from crawlgauge.overlaps.stratum_counts import MIN_SHARED, Stratum, StratumCounts
 from crawlgauge.overlaps.stratum_kernel import (
     NO_GROUP,
     merge_crawl,
@@ -22,10 +22,7 @@ from crawlgauge.overlaps.stratum_names import BY, OTHER, StratumRule
 from crawlgauge.provenance import Provenance
 from crawlgauge.store.attributes import Attributes
 
-__all__ = ["MIN_SHARED", "count_strata"]
-
-MIN_SHARED = 30
-"""With fewer shared URLs in the median pair, counting alone leaves an error of a fifth."""
+__all__ = ["count_strata"]
 
 _LEAST_CRAWLS = 3
 """A stratum that fewer crawls hold has no persistence of its own."""

@@ -9,7 +9,10 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError
 from crawlgauge.provenance import Provenance
 
-__all__ = ["Stratum", "StratumCounts"]
+__all__ = ["MIN_SHARED", "Stratum", "StratumCounts"]
+
+MIN_SHARED = 30
+"""With fewer shared URLs in the median pair, counting alone leaves an error of a fifth."""
 
 _N_HELD = 8
 

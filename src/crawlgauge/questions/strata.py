@@ -11,6 +11,7 @@ from crawlgauge.errors import FitError, OverlapError
 from crawlgauge.locations import StrPath
 from crawlgauge.model.phrases import names
 from crawlgauge.model.strata.strata import Strata
+from crawlgauge.overlaps.stratum_counts import MIN_SHARED
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.report import strata_blocks, strata_json
 from crawlgauge.report.blocks import render_blocks
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from crawlgauge.store.attributes import Attributes
 
 __all__ = ["StratumEstimates", "estimate_strata"]
-
-DEFAULT_MIN_SHARED = 30
-"""As in `crawlgauge.overlaps.stratum_counting`, which loads compiled code."""
 
 _USES_SUFFIXES = ("host", "domain")
 
@@ -99,7 +97,7 @@ def estimate_strata(
     store: StrPath | None = None,
     *,
     by: str = "host",
-    min_shared: int = DEFAULT_MIN_SHARED,
+    min_shared: int = MIN_SHARED,
     since: dt.date | str | None = None,
     until: dt.date | str | None = None,
     exclude: Iterable[str] = (),
