@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+# One worker makes the records, which takes minutes.
+pytestmark = pytest.mark.xdist_group("real-turnover")
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 # Other archives than those of the study, whose seeds count from 1.
 SEEDS = range(101, 106)

@@ -6,7 +6,8 @@ import pytest
 from crawlgauge.model.estimating import estimate_coverage
 from crawlgauge.model.union.holdings import count_holdings
 
-pytestmark = pytest.mark.slow
+# One worker makes the archives, which takes minutes.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("union-truth")]
 
 N_ARCHIVES = 60
 BY_PAIRS = {
