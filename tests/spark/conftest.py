@@ -1,7 +1,6 @@
-"""One session of Spark for all tests of a process, and crawls to read with it."""
+"""Crawls to read with both engines, and what the stores know of them."""
 
 import gzip
-import importlib.util
 import json
 import random
 
@@ -9,33 +8,6 @@ import pyarrow as pa
 import pytest
 
 import crawlgauge as cg
-
-
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.java)
-            # One process has one session, and starting it takes longer than most tests.
-            item.add_marker(pytest.mark.xdist_group("spark"))
-
-
-@pytest.fixture(scope="session")
-def needs_spark(java):
-    for name in ("pyspark", "pandas"):
-        if importlib.util.find_spec(name) is None:
-            pytest.skip(f"{name} is not installed")
-    return java
-
-
-@pytest.fixture(scope="session")
-def spark(needs_spark):
-    with cg.spark.start("local[2]", {"spark.sql.shuffle.partitions": "4"}) as session:
-        yield session
-
-
-@pytest.fixture(autouse=True)
-def _ignore_warnings_of_pyspark(recwarn):
-    """PySpark leaves sockets to the garbage collector."""
 
 
 @pytest.fixture

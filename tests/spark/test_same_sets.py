@@ -96,7 +96,10 @@ def test_relative_names_mean_the_same(both, write_cdxj, monkeypatch):
     assert both(["a.cdxj"]).provenance.inputs[0].name == "a.cdxj"
 
 
-def write_parquet(path, n_rows, *, seed=0, time=pa.timestamp("ms"), url="url"):
+MILLISECONDS = pa.timestamp("ms")
+
+
+def write_parquet(path, n_rows, *, seed=0, time=MILLISECONDS, url="url"):
     numbers = np.random.default_rng(seed).integers(0, n_rows, n_rows)
     table = pa.table(
         {
@@ -139,8 +142,10 @@ def test_parquet_files_with_other_columns_stand_beside_each_other(spark, tmp_pat
     write_parquet(tmp_path / "in" / "a.parquet", 100, seed=1)
     write_parquet(tmp_path / "in" / "b.parquet", 100, seed=2, url="original")
     (tmp_path / "in" / "c.txt").write_text("http://example.org/c\n", encoding="utf-8")
-    here = cg.add_crawl(tmp_path / "local", "x", tmp_path / "in").crawl_set
-    there = cg.spark.add(spark, tmp_path / "in", store=tmp_path / "spark", label="x").crawl_set
+    here = cg.add_crawl(tmp_path / "local", "2021-01-01", tmp_path / "in").crawl_set
+    there = cg.spark.add(
+        spark, tmp_path / "in", store=tmp_path / "spark", label="2021-01-01"
+    ).crawl_set
     assert (there.checksum, there.n_captures) == (here.checksum, here.n_captures)
 
 

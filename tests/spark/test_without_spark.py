@@ -126,7 +126,7 @@ def test_hash_ranges_are_grouped_within_powers_of_two(n_ranges, n_tasks):
 
 
 def test_errors_come_whole_from_tasks():
-    class PythonException(Exception):
+    class PythonException(Exception):  # noqa: N818 - Spark's name
         __module__ = "pyspark.errors"
 
     error = cg.SourceError("cannot read a.gz: ünïcödé {} \n and more")
@@ -139,14 +139,14 @@ def test_errors_come_whole_from_tasks():
 
 
 def test_errors_of_spark_itself_are_one_line():
-    class PySparkException(Exception):
+    class PySparkException(Exception):  # noqa: N818 - Spark's name
         __module__ = "pyspark.errors"
 
     text = "An error occurred\nTraceback:\n  x\nModuleNotFoundError: No module named 'crawlgauge'\n"
-    with pytest.raises(cg.SparkError, match="No module named 'crawlgauge'") as told:
-        with explain_failure("reading the inputs"):
-            raise PySparkException(text)
-    assert "\n" not in str(told.value)
+    told = pytest.raises(cg.SparkError, match="No module named 'crawlgauge'")
+    with told as raised, explain_failure("reading the inputs"):
+        raise PySparkException(text)
+    assert "\n" not in str(raised.value)
 
 
 def test_other_errors_stay_what_they_are():
