@@ -8,18 +8,25 @@ read from the log of a session on this machine. The least of several rounds coun
 """
 
 import argparse
+import io
 import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import crawlgauge as cg
 import machine
 from crawlgauge.keys.thresholds import WHOLE, count_ranges
+from crawlgauge.overlaps.hash_pass import run_pass
+from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS
+from crawlgauge.overlaps.history_tally import MAX_HISTORIES
 from crawlgauge.overlaps.range_keys import common_range_bits
-from crawlgauge.spark.counting import _count_ranges
+from crawlgauge.spark.counting import _count_ranges, _group_ranges
 from crawlgauge.spark.map_task import TaskPlan, read_pieces
 from crawlgauge.spark.planning import Piece
 from crawlgauge.spark.reading import TASK_MEMORY
@@ -27,10 +34,13 @@ from crawlgauge.spark.reduce_task import merge_rows
 from crawlgauge.spark.rows import ATTRIBUTES, KEYS
 from crawlgauge.spark.session import start
 from crawlgauge.store.choices import Choices
+from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.set_file import SetReader, choose_range_bits, split_range, write_set
 
 RANGE_BITS = 4
-N_COUNTED = 15
-"""Sets that are counted, all the same one: it makes no difference to the work."""
+N_COUNTED_KEYS = 15_000_000
+N_COUNTING_TASKS = 2
+SHARE_HELD = 0.3
 
 
 def least(n_rounds: int, work: Callable[[], object]) -> float:
@@ -89,22 +99,42 @@ def measure_tasks(
     for what, some, n in (("key", of_keys, n_keys), ("attribute", others, n_attributes)):
         n_bytes = sum(len(row.column("data")[0].as_py()) for row in some)
         yield f"Spark: bytes handed on (no time) for each {what}", n_bytes / n / 1e6, what
-    sets = [cg.open_store(folder / "store").crawl_set("2021-12")] * N_COUNTED
+    one = cg.open_store(folder / "store").crawl_set("2021-12")
+    keys = np.concatenate(list(SetReader(one.path).ranges(one.range_bits)))
+    parts = split_range(keys, 0, 0, one.range_bits)
+    seconds = least(n_rounds, lambda: write_set(io.BytesIO(), parts, one))
+    yield "Spark: write a set (driver)", seconds / keys.size, "key"
+    for n_sets in (15, 120):
+        sets = list(draw_sets(folder, one, n_sets))
+        n_counted = sum(item.crawl.n_urls for item in sets)
+        seconds = least(n_rounds, lambda sets=sets: count_as_tasks(sets))
+        yield f"Spark: count overlaps of {n_sets} crawls", seconds / n_counted, "key of a set"
+        seconds = least(
+            n_rounds, lambda sets=sets: run_pass(sets, len(sets), WHOLE, history_end=WHOLE)
+        )
+        yield f"one machine: the same of {n_sets}", seconds / n_counted, "key of a set"
+
+
+def draw_sets(folder: Path, one: CrawlSet, n_sets: int) -> Iterator[CrawlSet]:
+    """Write sets that each hold some of the same keys, about as crawls of one archive do."""
+    chance = np.random.default_rng(1)
+    n_keys = N_COUNTED_KEYS // n_sets
+    population = np.unique(chance.integers(0, WHOLE, int(n_keys / SHARE_HELD), dtype=np.uint64))
+    for number in range(n_sets):
+        keys = population[chance.random(population.size) < SHARE_HELD]
+        bits = choose_range_bits(keys.size)
+        path = folder / f"{n_sets}-{number}.parquet"
+        with path.open("wb") as file:
+            description = replace(one, path=path, range_bits=bits)
+            yield write_set(file, split_range(keys, 0, 0, bits), description)
+
+
+def count_as_tasks(sets: list[CrawlSet]) -> None:
     bits = common_range_bits(sets)
     paths = [str(item.path) for item in sets]
-    ranges = range(count_ranges(bits, WHOLE))
-    n_counted = sum(item.crawl.n_urls for item in sets)
-
-    def count() -> None:
-        for number in ranges:
-            part = range(number, number + 1)
-            list(_count_ranges(paths, part, bits, N_COUNTED, WHOLE, WHOLE, 1 << 18))
-
-    yield "Spark: count overlaps", least(n_rounds, count) / n_counted, "key of a set"
-    from crawlgauge.overlaps.hash_pass import run_pass
-
-    seconds = least(n_rounds, lambda: run_pass(sets, N_COUNTED, WHOLE, history_end=WHOLE))
-    yield "one machine: count overlaps", seconds / n_counted, "key of a set"
+    end = WHOLE if len(sets) <= MAX_HISTORY_CRAWLS else 0
+    for group in _group_ranges(count_ranges(bits, WHOLE), N_COUNTING_TASKS):
+        list(_count_ranges(paths, group, bits, len(sets), WHOLE, end, MAX_HISTORIES))
 
 
 def measure_session(files: list[str], folder: Path) -> dict[str, float]:

@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -11,6 +10,8 @@ import hypothesis
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[1]
