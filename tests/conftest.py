@@ -4,10 +4,15 @@ import importlib.util
 import os
 import shutil
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[1]
 # The same examples each time, however slow the machine: what fails must fail for everybody.
@@ -28,6 +33,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "real" in item.path.relative_to(ROOT).parts:
             item.add_marker(pytest.mark.real)
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.java)
+            # One process has one session, and starting it takes longer than most tests.
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")
@@ -47,6 +56,28 @@ def java() -> str:
     """Return the path of Java."""
     found = shutil.which("java")
     return found if found is not None else skip_or_fail("Java is not installed")
+
+
+@pytest.fixture(scope="session")
+def needs_spark(java: str) -> None:  # noqa: ARG001 - Spark runs on it
+    """See that Spark can run here."""
+    for name in ("pyspark", "pandas"):
+        if importlib.util.find_spec(name) is None:
+            skip_or_fail(f"{name} is not installed")
+
+
+@pytest.fixture(scope="session")
+def spark(needs_spark: None) -> "Iterator[SparkSession]":  # noqa: ARG001 - skips without it
+    """Return one session of Spark for all tests of the process."""
+    from crawlgauge.spark.session import start
+
+    settings = {
+        "spark.sql.shuffle.partitions": "4",
+        # Java shall not spend long on compiling what runs for seconds.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
+    with start("local[2]", settings) as session:
+        yield session
 
 
 @pytest.fixture(scope="session")

@@ -53,5 +53,9 @@ def _warn(addition: Addition) -> None:
 
 def _warn_of(examples: Sequence[Rejection]) -> None:
     for example in examples:
-        place = f"byte {example.offset:,}" if example.line is None else f"line {example.line}"
-        _log.warning("%s, %s: rejected (%s): %s", example.file, place, example.reason, example.text)
+        place = ""
+        if example.line is not None:
+            place = f", line {example.line}"
+        elif example.offset:
+            place = f", byte {example.offset:,}"
+        _log.warning("%s%s: rejected (%s): %s", example.file, place, example.reason, example.text)

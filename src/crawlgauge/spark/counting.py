@@ -116,12 +116,13 @@ class SparkPass:
         groups = list(_group_ranges(n_ranges, _TASKS_PER_CORE * count_cores(self._spark)))
         paths = [_name_everywhere(item.path) for item in sets]
         wanted_end = history_end if len(sets) <= MAX_HISTORY_CRAWLS else 0
+        most = MAX_HISTORIES
 
         def count(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
             for batch in batches:
                 for number in batch.column(0).to_pylist():
                     yield from _count_ranges(
-                        paths, groups[number], bits, n_new, threshold, wanted_end
+                        paths, groups[number], bits, n_new, threshold, wanted_end, most
                     )
 
         numbers = self._spark.range(0, len(groups), 1, len(groups))
@@ -150,6 +151,7 @@ def _count_ranges(
     n_new: int,
     threshold: int,
     history_end: int,
+    most: int,
 ) -> Iterator[pa.RecordBatch]:
     """Count some hash ranges of one zone; yield their histories, and what pairs share."""
     with tell_driver():
@@ -165,8 +167,8 @@ def _count_ranges(
             if end <= where.low:
                 continue
             masks, counts = _merge(masks, counts, counted)
-            if masks.size > MAX_HISTORIES:
-                end, masks, counts = _shorten(parts, n_new, where, end)
+            if masks.size > most:
+                end, masks, counts = _shorten(parts, n_new, where, end, most)
     zone = numbers.start.bit_length()
     yield _batch(pairs=upper, zone=zone, history_end=end)
     for start in range(0, masks.size, _ROWS_PER_BATCH):
@@ -209,7 +211,7 @@ def _merge(
 
 
 def _shorten(
-    parts: RangeKeys, n_new: int, where: HashRange, history_end: int
+    parts: RangeKeys, n_new: int, where: HashRange, history_end: int, most: int
 ) -> tuple[int, NDArray[np.uint64], NDArray[np.int64]]:
     """Return where histories must end at the latest, as they are too many, and those before.
 
@@ -222,7 +224,7 @@ def _shorten(
     while True:
         counted = count_range(parts, n_new, where, end)
         # Fewer keys have fewer histories, and in the end there are no keys.
-        if counted.masks.size <= MAX_HISTORIES:
+        if counted.masks.size <= most:
             return end, counted.masks, counted.counts
         end //= 2
 

@@ -23,7 +23,15 @@ from crawlgauge.spark.map_task import TaskPlan, read_pieces, read_tables
 from crawlgauge.spark.planning import PIECE_BYTES, InputPlan, plan_inputs
 from crawlgauge.spark.remote_keys import RemoteKeys, first_end
 from crawlgauge.spark.rows import decode_attributes
-from crawlgauge.spark.shuffling import PartSize, Shuffled, Sizes, Task, count_cores, run_tasks
+from crawlgauge.spark.shuffling import (
+    FEW_KEYS,
+    PartSize,
+    Shuffled,
+    Sizes,
+    Task,
+    count_cores,
+    run_tasks,
+)
 from crawlgauge.spark.slots import find_slots
 from crawlgauge.store.attributes import MAX_KEYS
 from crawlgauge.store.building import SetBuilder, open_builder
@@ -248,7 +256,12 @@ class _Job:
     def run(self, attributes_below: int | None) -> Shuffled:
         """Let the tasks read; `attributes_below` as in `TaskPlan`."""
         plan = replace(self._task_plan, attributes_below=attributes_below)
-        return run_tasks(list(self._frames(plan)), self.n_parts, first_end(self.threshold))
+        return run_tasks(
+            list(self._frames(plan)),
+            self.n_parts,
+            first_end(self.threshold),
+            are_few=self._inputs is not None and self._inputs.n_most_keys <= FEW_KEYS,
+        )
 
     def _count_parts(self) -> int:
         """Return into how many parts the keys are cut at least: some megabytes, and not few."""

@@ -1,6 +1,7 @@
 """Start Spark for one command, quietly, and say what is missing where it cannot be started."""
 
 import importlib.util
+import logging
 import os
 import shutil
 import sys
@@ -82,6 +83,7 @@ def start(
         If PySpark or Java is missing, or Spark does not start.
     """
     check_installed()
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     chosen = dict(conf or {})
@@ -91,6 +93,9 @@ def start(
     if master.startswith("local"):
         # What runs on this machine alone needs no address that others can reach.
         os.environ.setdefault("SPARK_LOCAL_IP", _LOOPBACK)
+    # It tells each step of its protocol.
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+    is_first = SparkContext._gateway is None  # noqa: SLF001 - nothing else tells
     builder = SparkSession.builder.master(master)
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -105,6 +110,22 @@ def start(
         yield session
     finally:
         session.stop()
+        if is_first:
+            _end_java()
+
+
+def _end_java() -> None:
+    """End the Java process that was started, and wait for it: it shall outlive nobody."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway  # noqa: SLF001 - there is no other way to the process
+    process = getattr(gateway, "proc", None)
+    if gateway is None or process is None:
+        return
+    SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 - the next session starts anew
+    gateway.shutdown()
+    process.stdin.close()
+    process.wait()
 
 
 def _reach_this_code(master: str) -> dict[str, str]:

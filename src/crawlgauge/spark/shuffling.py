@@ -15,12 +15,12 @@ from crawlgauge.store.attributes import MAX_KEYS
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
-__all__ = ["PartSize", "Shuffled", "Sizes", "Task", "count_cores", "run_tasks"]
+__all__ = ["FEW_KEYS", "PartSize", "Shuffled", "Sizes", "Task", "count_cores", "run_tasks"]
 
 _DOING = "reading the inputs"
-_FEW_KEYS = 1 << 20
+FEW_KEYS = 1 << 20
 """To ask task by task, so that memory stays small, takes longer than to ask all at once."""
 _USUAL_CORES = 32
 """Where a session does not tell how many cores it has."""
@@ -36,7 +36,9 @@ def count_cores(spark: "SparkSession") -> int:
         return _USUAL_CORES
 
 
-def run_tasks(frames: "list[tuple[DataFrame, Task]]", n_parts: int, first_end: int) -> "Shuffled":
+def run_tasks(
+    frames: "list[tuple[DataFrame, Task]]", n_parts: int, first_end: int, *, are_few: bool
+) -> "Shuffled":
     """Let tasks read, and others merge what they have found.
 
     Parameters
@@ -47,6 +49,8 @@ def run_tasks(frames: "list[tuple[DataFrame, Task]]", n_parts: int, first_end: i
         Into how many hash ranges keys are cut; each is merged by one task.
     first_end
         Keys below it are counted apart.
+    are_few
+        Whether the keys are certainly so few that all may come to the driver at once.
     """
     from pyspark import StorageLevel
 
@@ -59,7 +63,7 @@ def run_tasks(frames: "list[tuple[DataFrame, Task]]", n_parts: int, first_end: i
     merged = mapped.repartition(n_parts, "slot").mapInArrow(
         lambda batches: merge_rows(batches, first_end), SPARK_SCHEMA
     )
-    return Shuffled(merged.persist(StorageLevel.DISK_ONLY))
+    return Shuffled(merged.persist(StorageLevel.DISK_ONLY), are_few=are_few)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +97,14 @@ class Shuffled:
     ----------
     frame
         The rows.
+    are_few
+        Whether all of them may come to the driver at once.
     """
 
-    def __init__(self, frame: "DataFrame") -> None:
+    def __init__(self, frame: "DataFrame", *, are_few: bool) -> None:
         self._frame = frame
+        self._are_few = are_few
+        self._here: list[Row] = []
 
     def collect(self) -> tuple[list[dict[str, Any]], Sizes]:
         """Return what the tasks have counted, and how many keys there are of each set.
@@ -105,14 +113,14 @@ class Shuffled:
         """
         from pyspark.sql import functions as sf
 
-        is_facts = sf.col("kind") == FACTS
-        columns = ["kind", "label", "level", "part", "n", "n_first", "total"]
+        wanted = self._frame
+        if not self._are_few:
+            of_facts = sf.when(sf.col("kind") == FACTS, sf.col("data"))
+            wanted = wanted.where(f"kind <> {ATTRIBUTES}").withColumn("data", of_facts)
         with explain_failure(_DOING):
-            rows = (
-                self._frame.where(f"kind <> {ATTRIBUTES}")
-                .select(*columns, sf.when(is_facts, sf.col("data")).alias("data"))
-                .collect()
-            )
+            rows = wanted.collect()
+        if self._are_few:
+            self._here = rows
         documents = [json.loads(bytes(row["data"])) for row in rows if row["kind"] == FACTS]
         sizes: Sizes = {}
         for row in sorted(
@@ -160,14 +168,25 @@ class Shuffled:
         """Give the disks of the cluster back."""
         self._frame.unpersist()
 
-    def _stream(self, kind: int, label: str, level: str, n_keys: int) -> Iterator[Any]:
+    def _stream(self, kind: int, label: str, level: str, n_keys: int) -> "Iterator[Row]":
         from pyspark.sql import functions as sf
 
+        if self._are_few:
+            wanted_here = kind, label, level
+            yield from sorted(
+                (
+                    row
+                    for row in self._here
+                    if (row["kind"], row["label"], row["level"]) == wanted_here
+                ),
+                key=lambda row: row["part"],
+            )
+            return
         wanted = self._frame.where(
             (sf.col("kind") == kind) & (sf.col("label") == label) & (sf.col("level") == level)
         ).select("part", "n", "data")
         with explain_failure(_DOING):
-            if n_keys <= _FEW_KEYS:
+            if n_keys <= FEW_KEYS:
                 # A stable sort: rows of the same part are in their order.
                 yield from sorted(wanted.collect(), key=lambda row: row["part"])
             else:
