@@ -73,6 +73,7 @@ class Choices:
             group=group,
             reads_bodies=self.levels != (BY_URL,),
             reads_texts=BY_TEXT in self.levels,
+            hosts=None if self.scope is None else self.scope.hosts,
             max_expansion=self.max_expansion,
         )
 
