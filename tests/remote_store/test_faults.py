@@ -1,9 +1,11 @@
 """Whatever the network, the server or other processes do: no crawl is lost, and none is half."""
 
+import itertools
 import json
 import random
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -48,19 +50,17 @@ def test_connections_that_break_and_servers_that_are_busy_change_nothing(
     s3_place.see_whole(["2020-06", "2021-06", "2022-06"], others=cache)
 
 
+def _take(answers, *_):
+    return next(answers)
+
+
 @pytest.mark.slow
 def test_storage_out_of_reach_is_said_and_leaves_the_old_crawl(full_place, proxy, make_list):
     """From each moment on nothing is answered, until the command goes through."""
     path = make_list(range(7))
     for n_answered in range(0, 200, 8):
-        n_asked = 0
-
-        def fail(*_):
-            nonlocal n_asked
-            n_asked += 1
-            return Fault(status=503) if n_asked > n_answered else Fault()
-
-        proxy.faults = fail
+        answers = itertools.chain([Fault()] * n_answered, itertools.repeat(Fault(status=503)))
+        proxy.faults = partial(_take, answers)
         try:
             cg.add_crawl(full_place.store, "2021-06", path, replace=True)
             message = None

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.slow
 
 N_URLS = 1_000_000
 N_KILLS = 30
+MOMENTS = ("before", "after")
 
 KILL_ITSELF = """
 import os, shutil, signal, sys
@@ -77,8 +78,15 @@ def recover(place, label, path, old_sizes, new_size):
     place.see_whole(old_sizes | {label: new_size})
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("label", ["2021-12", "2021-06", "first"])
+CASES = [
+    *(("local", label, when) for label in ("2021-12", "2021-06", "first") for when in MOMENTS),
+    # After one request is before the next.
+    ("s3", "2021-06", "after"),
+    ("s3", "first", "after"),
+]
+
+
+@pytest.mark.parametrize(("place", "label", "when"), CASES, indirect=["place"])
 def test_a_kill_at_each_step_leaves_the_store_whole(
     place, tmp_path, make_list, environment, label, when
 ):

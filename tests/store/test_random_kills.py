@@ -13,9 +13,6 @@ import crawlgauge as cg
 
 pytestmark = pytest.mark.slow
 
-N_ROUNDS = 100
-N_REMOTE_ROUNDS = 15
-
 # One process that is warm and has no threads forks the victims: starting Python for each of them
 # would take longer than all that they do.
 DRIVER = """
@@ -115,12 +112,15 @@ print(json.dumps({"n_killed": n_killed, "failures": failures}))
 """
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_random_kills_lose_nothing_and_leave_nothing(place, tmp_path, environment, seed):
+@pytest.mark.parametrize(
+    ("place", "seed", "n_rounds"),
+    [("local", 1, 100), ("local", 2, 100), ("s3", 3, 24)],
+    indirect=["place"],
+)
+def test_random_kills_lose_nothing_and_leave_nothing(place, tmp_path, environment, seed, n_rounds):
     for number in range(3):
         urls = (f"http://h{k % 97}.org/{number}/{k}\n" for k in range(3000))
         (tmp_path / f"{number}.txt").write_text("".join(urls))
-    n_rounds = N_ROUNDS if isinstance(place.store, Path) else N_REMOTE_ROUNDS
     words = [str(place.store), str(tmp_path), str(seed), str(n_rounds)]
     result = subprocess.run(
         [sys.executable, "-c", DRIVER, *words],
