@@ -2,6 +2,7 @@
 
 import itertools
 import logging
+import os
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,9 @@ from moto.server import ThreadedMotoServer
 
 from crawlgauge.cli import main
 from crawlgauge.remote import file_systems, names, retrying, web_fetching
+
+# gcsfs asks Google what kind of bucket each is, wherever its other requests go.
+os.environ["GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"] = "false"
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "fuzzing")]

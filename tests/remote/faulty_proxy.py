@@ -21,11 +21,14 @@ class Fault:
         The server is busy, and answers with this.
     stall_seconds
         Nothing comes for so long, after the first bytes.
+    is_stale
+        The answer is the one that the same request got first, as of a listing that lags.
     """
 
     drop_after: int | None = None
     status: int | None = None
     stall_seconds: float = 0.0
+    is_stale: bool = False
 
 
 class FaultyProxy:
@@ -72,6 +75,7 @@ class FaultyProxy:
         self.on_request = lambda _method, _path: None
         self.log: list[tuple[str, str, str | None, int]] = []
         self.counts: dict[tuple[str, str], int] = {}
+        self._first_answers: dict[tuple[str, str], tuple[int, list[tuple[str, str]], bytes]] = {}
 
     def close(self) -> None:
         self._server.shutdown()
@@ -91,7 +95,9 @@ class FaultyProxy:
         if fault.status is not None:
             self._answer(request, fault.status, [], b"")
             return
-        status, headers, body = self._pass_on(request)
+        answer = self._pass_on(request)
+        first = self._first_answers.setdefault((request.command, request.path), answer)
+        status, headers, body = first if fault.is_stale else answer
         if fault.drop_after is not None:
             body = body[: fault.drop_after]
         if fault.stall_seconds:

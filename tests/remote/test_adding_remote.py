@@ -134,6 +134,39 @@ def test_a_file_of_other_content_is_never_taken_for_the_same(bucket, tmp_path):
     assert cg.add_crawl(store, "2021", name, append=True).outcome == "appended"
 
 
+def lag(bucket, seed):
+    """Return faults by which most listings are old, but nothing else."""
+    chance = random.Random(seed)
+    return lambda _method, path, _number: Fault(
+        is_stale=path.strip("/") == bucket.name and chance.random() < 0.9
+    )
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_listing_that_lags_gives_an_old_answer_or_an_error_but_none_that_is_mixed(
+    bucket, proxy, tmp_path, seed
+):
+    folder = f"{bucket.url}/2021/"
+    bucket.put("2021/a.cdxj", cdxj(0, 100))
+    bucket.put("2021/b.cdxj", cdxj(100, 100))
+    first = cg.add_crawl(tmp_path / "store", "old", folder)
+    proxy.faults = lag(bucket, seed)
+    # Larger than the listing says: what is read is what is there.
+    bucket.put("2021/b.cdxj", cdxj(100, 300))
+    second = cg.add_crawl(tmp_path / "store", "new", folder)
+    assert (first.crawl_set.crawl.n_urls, second.crawl_set.crawl.n_urls) == (200, 400)
+    sizes = [entry.n_bytes for entry in second.crawl_set.provenance.inputs]
+    assert sizes == [len(cdxj(0, 100)), len(cdxj(100, 300))]
+    with pytest.raises(StoreError, match="made from other"):
+        cg.add_crawl(tmp_path / "store", "old", folder)
+    # Deleted, but still listed: an error, and not a crawl without it.
+    bucket.client.delete_object(Bucket=bucket.name, Key="2021/a.cdxj")
+    proxy.faults = lambda _method, path, _number: Fault(is_stale=path.strip("/") == bucket.name)
+    with pytest.raises(SourceError, match="there is no such object"):
+        cg.add_crawl(tmp_path / "store", "newest", folder)
+    assert [item.crawl.label for item in cg.list_crawls(tmp_path / "store")] == ["new", "old"]
+
+
 @pytest.mark.parametrize("kind", ["parquet-zstd", "wacz-index"])
 def test_files_read_in_parts_are_known_by_their_version(bucket, tmp_path, kind):
     content = VALID[kind].contents[VALID[kind].main]
@@ -171,6 +204,20 @@ def test_a_file_that_changes_in_the_middle_is_an_error_and_nothing_is_stored(
     with pytest.raises(SourceError, match="changed while it was being read"):
         cg.add_crawl(tmp_path / "store", "2021", name, date="2021-01-01", status="any")
     assert cg.list_crawls(tmp_path / "store") == () if (tmp_path / "store").exists() else True
+
+
+@pytest.mark.parametrize("kind", ["parquet-zstd", "wacz-index", "cdxj"])
+def test_servers_that_send_whole_files_only_give_what_can_be_read_from_its_beginning(
+    web, tmp_path, kind
+):
+    web.files["/a"] = VALID[kind].contents["input"]
+    web.takes_ranges = False
+    options = {"date": "2014-01-27", "status": "any"}
+    if kind == "cdxj":
+        assert cg.add_crawl(tmp_path / "store", "a", f"{web.url}/a", **options).crawl_set.n_captures
+        return
+    with pytest.raises(SourceError, match="its server only sends whole files; save it to a file"):
+        cg.add_crawl(tmp_path / "store", "a", f"{web.url}/a", **options)
 
 
 def test_the_parts_of_a_cluster_may_be_elsewhere(bucket, tmp_path):
@@ -240,6 +287,9 @@ class TestSecrets:
         assert "credentials" not in done.stderr
         missing = run("add", "2021-02", address + "x", "--store", store)
         assert missing.code == 1
+        (tmp_path / "nested.txt").write_text(f"@{address}\n")
+        nested = run("add", "2021-02", f"@{tmp_path}/nested.txt", "--store", store)
+        assert f"names '@{web.url}/a.txt'; only files" in nested.stderr
         assert f"{web.url}/a.txtx: there is no such object" in missing.stderr
         self.grep(store, secret, done.stdout, done.stderr, missing.stdout, missing.stderr)
 

@@ -103,6 +103,11 @@ def test_what_stands_for_nothing_is_an_error(archive, word, message):
 def test_buckets_must_be_named(s3_environment):  # noqa: ARG001 - for what it does
     with pytest.raises(SourceError, match="the bucket must be named"):
         names("s3://*/a")
+    for word in ("s3://", "s3:///a", "gs://"):
+        with pytest.raises(CrawlgaugeError, match="names no bucket"):
+            names(word)
+    with pytest.raises(CrawlgaugeError, match="names no server"):
+        names("https:///a")
     with pytest.raises(SourceError, match="there is no such bucket"):
         names("s3://nobody-has-this/a")
 

@@ -9,6 +9,10 @@ import pytest
 
 import crawlgauge as cg
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "remote_store"))
+
+from store_places import LocalPlace, place, s3_place, s3_url, use_s3  # noqa: F401 - fixtures
+
 SOURCE = Path(cg.__file__).parents[1]
 
 
@@ -28,6 +32,14 @@ def make_list(tmp_path):
 def store(tmp_path):
     """Return the path of a store that is not made yet."""
     return tmp_path / "store"
+
+
+@pytest.fixture
+def full_place(place, make_list):  # noqa: F811 - the fixture
+    """Return a place with a store of two crawls of 100 URLs, 50 of them shared."""
+    cg.add_crawl(place.store, "2021-06", make_list(range(100), "2021-06.txt"))
+    cg.add_crawl(place.store, "2021-12", make_list(range(50, 150), "2021-12.txt"))
+    return place
 
 
 @pytest.fixture
@@ -52,7 +64,7 @@ def environment():
 
 
 @pytest.fixture
-def start(tmp_path, environment):
+def start(tmp_path):
     """Start the command line in another process; it is killed in the end if need be."""
     started = []
 
@@ -60,7 +72,7 @@ def start(tmp_path, environment):
         process = subprocess.Popen(
             [sys.executable, "-m", "crawlgauge", *map(str, words)],
             cwd=tmp_path,
-            env=environment,
+            env={**os.environ, "PYTHONPATH": str(SOURCE)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -77,18 +89,4 @@ def start(tmp_path, environment):
 @pytest.fixture
 def see_whole():
     """Check that a store is whole: crawls verify, and nothing but their files is there."""
-
-    def see(store, labels):
-        findings = cg.verify_store(store)
-        assert [item.label for item in findings] == sorted(labels)
-        assert [item.problem for item in findings if item.problem] == []
-        names = sorted(str(path.relative_to(store)) for path in store.rglob("*"))
-        expected = ["crawls", "store.json"]
-        for item in cg.list_crawls(store):
-            folder = f"crawls/{item.crawl.label}"
-            expected += [folder, f"{folder}/manifest.json", f"{folder}/{item.path.name}"]
-            (attributes,) = (store / folder).glob("attributes-*.parquet")
-            expected += [f"{folder}/{attributes.name}", f"{folder}/lock"]
-        assert names == sorted(expected)
-
-    return see
+    return lambda store, labels: LocalPlace(store).see_whole(labels)

@@ -10,7 +10,8 @@ __all__ = ["as_json", "engine", "level", "reading", "replace", "store"]
 store = click.option(
     "--store",
     metavar="DIR",
-    help="The store; else $CRAWLGAUGE_STORE, else ./crawlgauge.store.",
+    help="The store, a folder or s3://bucket/prefix; else $CRAWLGAUGE_STORE, else "
+    "./crawlgauge.store.",
 )
 level = click.option(
     "--level",
@@ -88,7 +89,8 @@ _READING = (
         "--memory",
         metavar="SIZE",
         help="Take at most this much memory, such as 2G; what does not fit is sorted on the disk, "
-        "beside the store. A quarter of the machine's if not given.",
+        "beside the store, or in the temporary folder if the store is remote. A quarter of the "
+        "machine's if not given.",
     ),
 )
 

@@ -20,6 +20,8 @@ __all__ = ["Scope", "parse_scope", "read_scope"]
 
 _HERITRIX = re.compile(rb"(?:https?://)?\(")
 _HOST = re.compile(rb"(\*?\.)?[^\s/,()?#@]+")
+_LABELS = re.compile(rb"([a-z][a-z0-9-]*(?:,[a-z0-9-]+)?)(?=[,:)]|$)")
+"""The first two labels of a canonical host with a name, or its only one."""
 _EXAMPLES = "example.org, https://example.org/blog/ or the prefix org,example)/blog/"
 
 
@@ -40,6 +42,9 @@ class Scope:
         part of the path; and whether it is in scope.
     is_open
         Whether what no prefix fits is in scope, as it is if all rules exclude.
+    hosts
+        What the hosts in scope begin with, up to two labels such as ``org,example``; None if that
+        cannot be told.
     """
 
     name: str
@@ -49,6 +54,7 @@ class Scope:
     is_whole: NDArray[np.bool_]
     is_inside: NDArray[np.bool_]
     is_open: bool
+    hosts: tuple[bytes, ...] | None
 
     def covers(self, urls: Texts | pa.Array) -> NDArray[np.bool_]:
         """Tell for each URL whether it is in scope.
@@ -133,7 +139,19 @@ def parse_scope(text: bytes, name: str) -> Scope:
         is_whole=np.array([rules[form].is_whole for form in forms], dtype=np.bool_)[order],
         is_inside=np.array([rules[form].is_inside for form in forms], dtype=np.bool_)[order],
         is_open=not any(rule.is_inside for rule in rules.values()),
+        hosts=_find_hosts([form for form in forms if rules[form].is_inside]),
     )
+
+
+def _find_hosts(forms: list[bytes]) -> tuple[bytes, ...] | None:
+    """Return the first labels of the forms' hosts, if all are names of which all programs agree.
+
+    Programs write the first two labels alike, but not all that follows, such as www and ports.
+    """
+    hosts = [_LABELS.match(form) for form in forms]
+    if not hosts or not all(hosts):
+        return None
+    return tuple(sorted({host[1] for host in hosts if host is not None}))
 
 
 class _Rule(NamedTuple):

@@ -17,6 +17,7 @@ __all__ = ["file_system", "run"]
 INSTALL = "pip install 'crawlgauge[remote]'"
 _WEB = frozenset({"http", "https"})
 _S3 = frozenset({"s3", "s3a"})
+_WITH_HOST = _WEB | _S3 | {"gs", "gcs"}
 _NO = frozenset({"false", "no", "0", ""})
 """What people write into the environment, where it is all text, and any text is true."""
 
@@ -43,9 +44,12 @@ def file_system(address: str) -> "AbstractFileSystem":
     Raises
     ------
     CrawlgaugeError
-        If nobody knows the scheme, or what reads it is not installed.
+        If it names no bucket or server, nobody knows the scheme, or what reads it is not installed.
     """
     scheme = scheme_of(address) or ""
+    if scheme in _WITH_HOST and not address.partition("://")[2].partition("/")[0]:
+        what = "server" if scheme in _WEB else "bucket"
+        raise CrawlgaugeError(f"{address} names no {what}; write {scheme}://{what}/…")
     with _lock:
         # A process that was forked from this one has no thread in which its connections live.
         key = os.getpid(), scheme

@@ -55,10 +55,10 @@ class RemoteFile(io.RawIOBase):
     ) -> None:
         self.name = without_credentials(address)
         self._address = address
+        self._ahead: ReadAhead | None = None
         self._fetcher = find_fetcher(address)
         self.facts = facts or with_retries(self._fetcher.describe, address)
         self._reads_ahead = reads_ahead
-        self._ahead: ReadAhead | None = None
         self._n_next = _FIRST_BYTES
         self._start = self._at = self._fetched_to = 0
         self._data = b""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawlgauge.errors import SourceError
-from crawlgauge.remote.names import is_remote, local_name
+from crawlgauge.remote.names import is_remote, local_name, without_credentials
 from crawlgauge.remote.remote_path import AnyPath, RemotePath, to_path
 from crawlgauge.sources.remote_inputs import expand_remote, find_root
 
@@ -154,8 +154,9 @@ def _expand_list(path: AnyPath) -> Iterator[str | RemotePath]:
         raise SourceError(f"the list of inputs {path} names no input")
     for word in words:
         if word.startswith("@") or word == STDIN:
+            shown = "@" * word.startswith("@") + without_credentials(word.removeprefix("@"))
             raise SourceError(
-                f"the list of inputs {path} names {word!r}; only files, folders and globs may "
+                f"the list of inputs {path} names {shown!r}; only files, folders and globs may "
                 "stand in a list"
             )
     base = path.parent

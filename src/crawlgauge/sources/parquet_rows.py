@@ -19,6 +19,7 @@ from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures
 from crawlgauge.sources.column_names import find_columns
 from crawlgauge.sources.left_out import printable
+from crawlgauge.sources.parquet_scope import lies_outside
 from crawlgauge.sources.record_kernel import DIGEST, GROUP, KEY, MIME, STATUS, TIME, URL
 from crawlgauge.sources.request import Request
 
@@ -88,7 +89,10 @@ def read_parquet_rows(stream: ByteStream, request: Request) -> Iterator[Captures
         columns = choose_columns(leaves, path, request, stream.name)
         n_rows = 0
         for number in range(file.num_row_groups):
-            yield from _read_group(file, number, n_rows, columns, stream, request)
+            if lies_outside(file, number, request.hosts):
+                yield _pass_over(file, number, columns, stream.name, request)
+            else:
+                yield from _read_group(file, number, n_rows, columns, stream, request)
             n_rows += file.metadata.row_group(number).num_rows
 
 
@@ -273,6 +277,18 @@ def _read_group(
                 lost=f"rows {n_before + n_read + 1:,} to {n_before + n_rows:,}",
             )
         )
+
+
+def _pass_over(
+    file: pq.ParquetFile, number: int, columns: ParquetColumns, name: str, request: Request
+) -> Captures:
+    """Return no captures, with the rows of a row group counted as out of scope."""
+    nothing = {
+        field: pa.array([], file.schema_arrow.field(leaf[0]).type)
+        for field, leaf in columns.leaves.items()
+    }
+    captures = to_captures(nothing, request=request, name=name, n_before=0, group=columns.group)
+    return replace(captures, excluded={"out-of-scope": file.metadata.row_group(number).num_rows})
 
 
 def _in_parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

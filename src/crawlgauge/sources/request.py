@@ -32,6 +32,9 @@ class Request:
         Whether digests that the records of WARC and ARC files lack are computed from their bodies.
     reads_texts
         Whether the texts of HTML pages are read from them too.
+    hosts
+        What the hosts of all captures that can count begin with, as ``org,example``; a reader may
+        pass over others. None for all hosts.
     max_expansion
         How many times its compressed size an input may have before it counts as damaged.
     """
@@ -43,4 +46,5 @@ class Request:
     needs_url: bool = True
     reads_bodies: bool = False
     reads_texts: bool = False
+    hosts: tuple[bytes, ...] | None = None
     max_expansion: float = DEFAULT_MAX_EXPANSION

@@ -12,6 +12,7 @@ from typing import BinaryIO, cast
 
 from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
+from crawlgauge.remote.faults import RemoteFault
 from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.feed import BrokenStream
@@ -137,6 +138,9 @@ def _list_members(stream: ByteStream, path: AnyPath) -> dict[str, zipfile.ZipInf
         with path.open("rb") as opened, zipfile.ZipFile(opened) as file:
             infos = file.infolist()
     except _DIRECTORY_ERRORS as error:
+        if isinstance(error.__context__, RemoteFault):
+            # zipfile takes whatever goes wrong for a sign that there is no directory.
+            raise error.__context__ from None
         stream.report(
             Damage(
                 file=stream.name,

@@ -77,6 +77,7 @@ class Choices:
             needs_url=self.rule != GIVEN or self.scope is not None or self.column is not None,
             reads_bodies=self.levels != (BY_URL,),
             reads_texts=BY_TEXT in self.levels,
+            hosts=None if self.scope is None else self.scope.hosts,
             max_expansion=self.max_expansion,
         )
 

@@ -6,6 +6,7 @@ from typing import Any
 from crawlgauge.errors import StoreError
 from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.store.files import explain_os_error
+from crawlgauge.store.stored_files import read_content
 
 __all__ = ["ADD_AGAIN", "read_document"]
 
@@ -28,7 +29,7 @@ def read_document(path: AnyPath, schema: str) -> dict[str, Any]:
         If the file cannot be read, is damaged, or is of another format.
     """
     with explain_os_error("read", path):
-        text = path.read_bytes()
+        text = read_content(path)
     try:
         document = json.loads(text)
     except ValueError as error:

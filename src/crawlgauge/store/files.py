@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from crawlgauge.errors import StoreError
-from crawlgauge.remote.remote_path import AnyPath
+from crawlgauge.remote.remote_path import AnyPath, RemotePath
 
 __all__ = [
     "PARTIAL_PREFIX",
@@ -147,4 +147,6 @@ def explain_os_error(action: str, path: AnyPath) -> Iterator[None]:
             errno.EACCES: "; check who may write there",
             errno.EROFS: "; choose another store with --store",
         }.get(error.errno or 0, "")
+        if isinstance(path, RemotePath) and error.errno == errno.EACCES:
+            advice = ""  # The reason says it.
         raise StoreError(f"cannot {action} {path}: {reason}{advice}") from error

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from crawlgauge.errors import StoreBusy
-from crawlgauge.remote.lease import Lease, hold_lease, lease_seconds
+from crawlgauge.remote.lease import hold_lease, lease_seconds
 from crawlgauge.remote.objects import Objects
 from crawlgauge.remote.remote_path import RemotePath
 from crawlgauge.remote.s3_objects import objects_at
@@ -42,40 +42,36 @@ def hold_remote(store: RemotePath, label: str, key_rule: str) -> Iterator[Remote
     """
     remove_abandoned(store)
     objects = objects_at(store)
-    with _hold(store, objects, label) as writer:
+    with _hold(store, objects, label, key_rule) as writer:
         # Another process that failed may have taken the empty store away meanwhile.
         create_store(store, key_rule)
         writer.clean(min_age=lease_seconds() * _SHARE_TO_ARRIVE)
         for other in _find_leftovers(objects) - {label}:
             # A crawl that is being written cleans up after itself.
-            with suppress(StoreBusy), _hold(store, objects, other) as other_writer:
+            with suppress(StoreBusy), _hold(store, objects, other, key_rule) as other_writer:
                 other_writer.clean(min_age=lease_seconds() * _SHARE_TO_ARRIVE)
         yield writer
-        create_store(store, key_rule)
 
 
 @contextmanager
-def _hold(store: RemotePath, objects: Objects, label: str) -> Iterator[RemoteCrawlWriter]:
+def _hold(
+    store: RemotePath, objects: Objects, label: str, key_rule: str
+) -> Iterator[RemoteCrawlWriter]:
     folder = f"{CRAWLS}/{label}"
     with (
         hold_lease(objects, f"{folder}/{LOCK_NAME}", label=label) as lease,
         SpillFolder(store) as spill,
     ):
-        yield _open_writer(store, objects, label, lease, spill)
-
-
-def _open_writer(
-    store: RemotePath, objects: Objects, label: str, lease: Lease, spill: SpillFolder
-) -> RemoteCrawlWriter:
-    present = objects.head(f"{CRAWLS}/{label}/{MANIFEST_NAME}")
-    return RemoteCrawlWriter(
-        label=label,
-        folder=store / CRAWLS / label,
-        objects=objects,
-        lease=lease,
-        manifest_tag=None if present is None else present.tag,
-        spill=spill,
-    )
+        present = objects.head(f"{folder}/{MANIFEST_NAME}")
+        yield RemoteCrawlWriter(
+            store=store,
+            key_rule=key_rule,
+            label=label,
+            objects=objects,
+            lease=lease,
+            manifest_tag=None if present is None else present.tag,
+            spill=spill,
+        )
 
 
 def _find_leftovers(objects: Objects) -> set[str]:

@@ -9,6 +9,8 @@ fails as soon as the other has put a manifest. Before that it succeeds, and all 
 only what no manifest names is deleted, and who has published sends again what is missing.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +21,7 @@ from crawlgauge.remote.objects import Conflict, Objects
 from crawlgauge.remote.remote_path import RemotePath
 from crawlgauge.store.crawl_files import KeysOfSets, write_files
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.creation import CRAWLS
+from crawlgauge.store.creation import CRAWLS, create_store
 from crawlgauge.store.files import explain_os_error
 from crawlgauge.store.locking import LOCK_NAME
 from crawlgauge.store.manifest import MANIFEST_NAME, read_manifest
@@ -40,10 +42,10 @@ class RemoteCrawlWriter:
 
     Parameters
     ----------
+    store, key_rule
+        The store, and the rule for its keys.
     label
         The crawl's.
-    folder
-        Where it is, or will be.
     objects
         Of the store.
     lease
@@ -54,12 +56,18 @@ class RemoteCrawlWriter:
         Where files are made before they are sent.
     """
 
+    store: RemotePath
+    key_rule: str
     label: str
-    folder: RemotePath
     objects: Objects
     lease: Lease
     manifest_tag: str | None
     spill: SpillFolder
+
+    @property
+    def folder(self) -> RemotePath:
+        """Where the crawl is, or will be."""
+        return self.store / CRAWLS / self.label
 
     @property
     def workplace(self) -> Path:
@@ -70,7 +78,9 @@ class RemoteCrawlWriter:
         """Write the sets of all levels and make them the crawl's, in place of what was there."""
         with explain_os_error("write", self.workplace):
             manifest, written = write_files(self.workplace, self.label, sets, attributes)
-        with explain_os_error("write", self.folder):
+        with explain_os_error("write", self.folder), self._cleaning_up():
+            # Before hours of sending: another process may write the crawl now.
+            self.lease.renew()
             for name in sorted(manifest.names):
                 self._upload(name)
             self._put_manifest(manifest.to_bytes())
@@ -78,6 +88,8 @@ class RemoteCrawlWriter:
                 # Another process may have taken it for a leftover before it was named.
                 if self.objects.head(self._at(name)) is None:
                     self._upload(name)
+            # Another process that failed may have found the store empty, and taken it away.
+            create_store(self.store, self.key_rule)
             self.clean()
         for name in manifest.names:
             (self.workplace / name).unlink(missing_ok=True)
@@ -119,6 +131,19 @@ class RemoteCrawlWriter:
         for entry in found:
             if entry.name.removeprefix(self._at("")) not in wanted and entry.age >= min_age:
                 self.objects.delete(entry.name)
+
+    @contextmanager
+    def _cleaning_up(self) -> Iterator[None]:
+        """Delete what was sent in vain, unless the storage is out of reach."""
+        try:
+            yield
+        except OSError:
+            raise  # Whoever writes to the store next deletes it.
+        except BaseException:
+            with suppress(OSError, StoreError):
+                self.lease.renew()
+                self.clean()
+            raise
 
     def _put_manifest(self, content: bytes) -> None:
         """Make the crawl visible, all at once."""

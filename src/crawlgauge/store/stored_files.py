@@ -3,10 +3,12 @@
 import io
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
 from crawlgauge.errors import StoreError
+from crawlgauge.remote.faults import ObjectChanged
 from crawlgauge.remote.read_ahead import ReadAhead
 from crawlgauge.remote.remote_path import AnyPath, RemotePath
 from crawlgauge.store.files import replace_file
@@ -20,11 +22,13 @@ __all__ = [
     "open_whole",
     "parquet_source",
     "put_file",
+    "read_content",
     "unreadable",
 ]
 
 _BLOCK_BYTES = 1 << 20
 """Fetched at once from remote storage: as much as is decoded at once, for each of many sets."""
+_MAX_CHANGES = 8
 
 
 def find_files(folder: AnyPath, pattern: str) -> list[AnyPath]:
@@ -33,6 +37,21 @@ def find_files(folder: AnyPath, pattern: str) -> list[AnyPath]:
         return sorted(folder.glob(pattern))
     except FileNotFoundError:
         return []
+
+
+def read_content(path: AnyPath) -> bytes:
+    """Return all of a small file, as it is at one moment.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
+    for _ in range(_MAX_CHANGES):
+        # Between the answer that tells its size and its content it may have been replaced.
+        with suppress(ObjectChanged):
+            return path.read_bytes()
+    return path.read_bytes()
 
 
 def put_file(path: AnyPath, content: bytes) -> None:

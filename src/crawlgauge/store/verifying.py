@@ -12,10 +12,13 @@ from crawlgauge.store.catalogue import Store
 from crawlgauge.store.checksum import KeysChecksum
 from crawlgauge.store.documents import ADD_AGAIN
 from crawlgauge.store.files import explain_os_error
+from crawlgauge.store.manifest import Manifest
 from crawlgauge.store.set_file import SetReader
 from crawlgauge.store.stored_files import open_whole
 
 __all__ = ["Finding", "verify_crawls"]
+
+_MAX_REPLACEMENTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +41,26 @@ def verify_crawls(store: Store) -> Iterator[Finding]:
     """Re-read every crawl of a store and yield what was found."""
     for label in store.labels():
         try:
-            problem = _find_problem(store, label)
+            problem = _check(store, label)
         except StoreError as error:
             problem = str(error)
         yield Finding(label=label, problem=problem)
 
 
-def _find_problem(store: Store, label: str) -> str | None:
-    manifest = store.manifest(label)
+def _check(store: Store, label: str) -> str | None:
+    """Look for a problem; what was replaced while it was being read is read again."""
+    for _ in range(_MAX_REPLACEMENTS):
+        manifest = store.manifest(label)
+        try:
+            problem = _find_problem(store, label, manifest)
+        except StoreError as error:
+            problem = str(error)
+        if problem is None or store.manifest(label) == manifest:
+            break
+    return problem
+
+
+def _find_problem(store: Store, label: str, manifest: Manifest) -> str | None:
     for stored in (*manifest.sets.values(), manifest.attributes):
         path = store.folder(label) / stored.file
         with explain_os_error("read", path):
