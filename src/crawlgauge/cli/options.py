@@ -89,7 +89,8 @@ _READING = (
         "--memory",
         metavar="SIZE",
         help="Take at most this much memory, such as 2G; what does not fit is sorted on the disk, "
-        "beside the store, or in the temporary folder if the store is remote. A quarter of the machine's if not given.",
+        "beside the store, or in the temporary folder if the store is remote. A quarter of the "
+        "machine's if not given.",
     ),
 )
 
