@@ -40,6 +40,8 @@ nitpick_ignore_regex = [
     ("py:obj", r".*"),
     # Loaded only when somebody draws, so that its name cannot be looked up where it is named.
     ("py:class", r"(Answer|Chart|Exported|Figures|NoChart|Section)"),
+    # Where a store or set is: as a path, whose methods are those of pathlib.
+    ("py:class", r"crawlgauge\.remote\.remote_path\.RemotePath"),
     # Names of other libraries; looking them up would need the network at every build.
     ("py:(class|data)", r"(collections|datetime|dt|np|numpy|os|pa|pathlib|pyarrow|typing)\..*"),
     (

@@ -128,7 +128,7 @@ def test_readers_meet_the_old_crawl_or_the_new_one(full_place, make_list):
     readers = [threading.Thread(target=read) for _ in range(2)]
     for reader in readers:
         reader.start()
-    for number in range(8):
+    for number in range(5):
         cg.add_crawl(full_place.store, "2021-12", paths[number % 2], replace=True)
     is_over.set()
     for reader in readers:
