@@ -45,7 +45,7 @@ CASES = {
     "a list of other columns": (["add", "--from", "header.csv"], "lacks the column label"),
     "a list with a huge cell": (["add", "--from", "wide.csv"], "wide.csv"),
     "a missing list of crawls": (["add", "--from", "none.csv"], "cannot read none.csv"),
-    "a remote address": (["add", "2021-12", "https://a.org/l.txt"], "is a remote address"),
+    "an address of no kind": (["add", "2021-12", "foo://a.org/l.txt"], "foo://"),
     "a link to nowhere": (["add", "2021-12", "dang*.txt"], "dangling.txt"),
     "a name too long": (["add", "2021-12", "x" * 300], "xxx"),
     "an empty word": (["add", "2021-12", ""], "error: "),
