@@ -39,7 +39,7 @@ default_role = "py:obj"
 nitpick_ignore_regex = [
     ("py:obj", r".*"),
     # Loaded only when somebody draws, so that its name cannot be looked up where it is named.
-    ("py:class", r"(Answer|Chart|Exported|Figures|NoChart|Section)"),
+    ("py:class", r"(Answer|Chart|DataFrame|Exported|Figures|NoChart|Section|SparkSession|StrPath)"),
     # Where a store or set is: as a path, whose methods are those of pathlib.
     ("py:class", r"crawlgauge\.remote\.remote_path\.RemotePath"),
     # Names of other libraries; looking them up would need the network at every build.

@@ -14,7 +14,6 @@ FOLDERS = (
     "cdxj",
     "commoncrawl",
     "derived-broken",
-    "gzip-odd",
     "heritrix-crawl-log",
     "wacz",
     "warc",

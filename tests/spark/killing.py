@@ -3,6 +3,7 @@
 Arguments: the store, and inputs. Prints a line of JSON: what was killed, and how many tasks failed.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ import time
 from pathlib import Path
 
 import crawlgauge as cg
+from crawlgauge.spark import counting, reading
 
 EXECUTOR, WORKER = "CoarseGrainedExecutorBackend", "pyspark.daemon"
 
@@ -33,7 +35,7 @@ def find_processes(name):
 
 
 class Killer(threading.Thread):
-    """Kills one process of a kind as soon as a task runs, and counts tasks that fail."""
+    """Kills all processes of a kind once, when a task runs, and counts tasks that fail."""
 
     def __init__(self, context, name):
         super().__init__(daemon=True)
@@ -49,10 +51,21 @@ class Killer(threading.Thread):
                 self.n_failed[stage] = info.numFailedTasks
                 if info.numActiveTasks and not self.killed:
                     victims = find_processes(self.name_of_victim)
-                    if victims:
-                        os.kill(victims[-1], signal.SIGKILL)
-                        self.killed.append(victims[-1])
+                    for victim in victims:
+                        with contextlib.suppress(ProcessLookupError):
+                            os.kill(victim, signal.SIGKILL)
+                    self.killed += victims
             time.sleep(0.05)
+
+
+def slowly(function):
+    """Let tasks last so long that they are killed in the middle."""
+
+    def wait_and_run(*arguments):
+        time.sleep(1.5)
+        yield from function(*arguments)
+
+    return wait_and_run
 
 
 def run(spark, name, work):
@@ -72,6 +85,8 @@ def main():
         "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     }
     results = {}
+    reading.read_pieces = slowly(reading.read_pieces)
+    counting._count_ranges = slowly(counting._count_ranges)
     with cg.spark.start("local-cluster[2,1,1024]", settings) as spark:
         for label, victim in (("executor", EXECUTOR), ("worker", WORKER)):
             results[label] = run(

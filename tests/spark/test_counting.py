@@ -73,14 +73,14 @@ def few_keys_per_range(monkeypatch):
     monkeypatch.setattr(range_keys, "_KEYS_PER_RANGE", 1 << 9)
 
 
-@pytest.mark.parametrize(("n_sets", "n_new"), [(1, 1), (5, 5), (20, 20), (7, 2), (70, 70)])
+@pytest.mark.parametrize(("n_sets", "n_new"), [(1, 1), (20, 20), (7, 2), (70, 70)])
 @pytest.mark.usefixtures("few_keys_per_range")
 def test_any_number_of_sets_gives_the_same_counts(write_sets, assert_same_counts, n_sets, n_new):
     counted = assert_same_counts(write_sets(n_sets), n_new)
     assert counted.history_end == (WHOLE if n_sets <= 64 else 0)
 
 
-@pytest.mark.parametrize("threshold", [1 << 58, 3 << 57, WHOLE // 3])
+@pytest.mark.parametrize("threshold", [1 << 58, WHOLE // 3])
 @pytest.mark.usefixtures("few_keys_per_range")
 def test_samples_give_the_same_counts(write_sets, assert_same_counts, threshold):
     sets = write_sets(4, threshold=threshold)
@@ -88,8 +88,9 @@ def test_samples_give_the_same_counts(write_sets, assert_same_counts, threshold)
     assert_same_counts(sets, threshold=threshold // 2)
 
 
-@pytest.mark.parametrize("most", [1 << 4, 1 << 7, 1 << 10])
-@pytest.mark.parametrize("threshold", [WHOLE, 3 << 57])
+@pytest.mark.parametrize(
+    ("most", "threshold"), [(1 << 4, WHOLE), (1 << 7, WHOLE), (1 << 10, 3 << 57)]
+)
 @pytest.mark.usefixtures("few_keys_per_range")
 def test_histories_that_are_too_many_end_at_the_same_key(
     write_sets, assert_same_counts, monkeypatch, most, threshold

@@ -31,7 +31,7 @@ def test_killed_executors_and_workers_change_nothing(tmp_path, write_cdxj, asser
     results = json.loads(finished.stdout.splitlines()[-1])
     for result in results.values():
         # Something was killed while a task ran, and that task was run again.
-        assert result["killed"] == 1
+        assert result["killed"] >= 1
         assert result["failed"] >= 1
     for label in ("executor", "worker"):
         cg.add_crawl(tmp_path / "local", label, inputs, date="2021-01-01")
