@@ -21,7 +21,6 @@ from crawlgauge.spark import tables
 from crawlgauge.spark.facts import Facts
 from crawlgauge.spark.map_task import TaskPlan, read_pieces, read_tables
 from crawlgauge.spark.planning import PIECE_BYTES, InputPlan, plan_inputs
-from crawlgauge.spark.remote_keys import RemoteKeys, first_end
 from crawlgauge.spark.rows import decode_attributes
 from crawlgauge.spark.shuffling import (
     FEW_KEYS,
@@ -33,6 +32,7 @@ from crawlgauge.spark.shuffling import (
     run_tasks,
 )
 from crawlgauge.spark.slots import find_slots
+from crawlgauge.spark.streamed_keys import StreamedKeys, first_end
 from crawlgauge.store.attributes import MAX_KEYS
 from crawlgauge.store.building import SetBuilder, open_builder
 from crawlgauge.store.choices import Choices
@@ -180,7 +180,7 @@ class SparkReader:
                 least = facts.threshold(label, level)
                 _take_smallest(holder.runs, shuffled.keys(label, level, n_keys), least)
                 continue
-            holder.runs = RemoteKeys(
+            holder.runs = StreamedKeys(
                 partial(shuffled.keys, label, level, n_keys),
                 n_keys,
                 sum(size.n_first for size in found),

@@ -9,7 +9,7 @@ from crawlgauge.keys.thresholds import KEY_BITS, count_ranges
 from crawlgauge.store.key_runs import PART_FOR_COUNTING, SortedKeys, sort_unique
 from crawlgauge.store.set_file import choose_range_bits
 
-__all__ = ["RemoteKeys", "first_end"]
+__all__ = ["StreamedKeys", "first_end"]
 
 Keys = NDArray[np.uint64]
 
@@ -19,7 +19,7 @@ def first_end(threshold: int) -> int:
     return max(1, threshold // PART_FOR_COUNTING)
 
 
-class RemoteKeys:
+class StreamedKeys:
     """Sorted, unique keys that are elsewhere, together with some that are here.
 
     Parameters
