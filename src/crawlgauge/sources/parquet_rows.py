@@ -288,7 +288,9 @@ def _pass_over(
         for field, leaf in columns.leaves.items()
     }
     captures = to_captures(nothing, request=request, name=name, n_before=0, group=columns.group)
-    return replace(captures, excluded={"out-of-scope": file.metadata.row_group(number).num_rows})
+    # As what `--scope` leaves out when its URL has been read.
+    outside = {"out-of-scope": file.metadata.row_group(number).num_rows}
+    return replace(captures, excluded=outside)
 
 
 def _in_parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
