@@ -6,8 +6,7 @@ import pytest
 from crawlgauge.model.estimating import estimate_coverage
 from crawlgauge.model.union.holdings import count_holdings
 
-# One worker makes the archives, which takes minutes.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("union-truth")]
+pytestmark = pytest.mark.slow
 
 N_ARCHIVES = 60
 BY_PAIRS = {
@@ -49,24 +48,18 @@ def test_intervals_from_pairs_hold_the_truth(make_archive, name):
     assert np.mean(held, axis=0).min() >= least
 
 
-@pytest.fixture(scope="module")
-def by_windows(make_archive):
+def test_bands_from_histories_hold_the_truth_and_classes_bring_it_nearer(make_archive):
+    """One test, as the archives take minutes and each worker would make its own."""
     archives = []
     for name, settings in BY_WINDOWS.items():
         for seed in range(6):
             table, truth = make_archive(6000 + seed, n_crawls=6 + seed % 3, **settings)
             archives.append((name, table, truth, estimate_coverage(table)))
-    return archives
-
-
-def test_bands_from_capture_histories_hold_the_truth(by_windows):
-    held = np.array([are_held(estimates.union, truth) for _, _, truth, estimates in by_windows])
+    held = np.array([are_held(estimates.union, truth) for _, _, truth, estimates in archives])
     assert np.nanmean(held, axis=0).min() >= 0.95 - 2 * np.sqrt(0.95 * 0.05 / len(held))
-
-
-def test_classes_bring_the_union_nearer_to_the_truth_than_even_capture_would(by_windows):
+    # Nearer than if capture were taken for even.
     errors = {name: [] for name in BY_WINDOWS}
-    for name, table, truth, estimates in by_windows:
+    for name, table, truth, estimates in archives:
         coverage = estimates.newest.coverage.value
         known = count_holdings(table).known_share[-1]
         even = coverage + (1 - coverage) * known
