@@ -16,13 +16,14 @@ pytestmark = pytest.mark.slow
 # One process that is warm and has no threads forks the victims: starting Python for each of them
 # would take longer than all that they do.
 DRIVER = """
-import json, os, random, select, signal, sys, time
+import json, os, random, select, signal, sys, tempfile, time
 from pathlib import Path
 import crawlgauge as cg
 from crawlgauge.remote.remote_path import to_path
 from crawlgauge.store import key_runs
 
 store, folder, seed, n_rounds = to_path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:])
+tempfile.gettempdir()  # When Python looks for it, it writes a file there, which a kill would leave.
 rng = random.Random(seed)
 files = [str(folder / f"{number}.txt") for number in range(3)]
 LABELS = ["2020-06", "2020-12", "2021-06", "2021-12"]
