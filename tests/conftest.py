@@ -1,16 +1,19 @@
-"""Fixtures for all tests: real data beside the project, and what to do where it is absent."""
+"""Fixtures for all tests: the command line, and what lies beside the project, if it does."""
 
 import importlib.util
+import logging
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import hypothesis
 import pytest
 
+from crawlgauge.cli import main
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from pyspark.sql import SparkSession
 
@@ -37,6 +40,43 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.java)
             # One process has one session, and starting it takes longer than most tests.
             item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+class Result(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> "Iterator[Callable[..., Result]]":
+    """Run a command in this process."""
+    root, own = logging.getLogger(), logging.getLogger("crawlgauge")
+    before = root.handlers[:], root.level, own.level
+
+    def run(*words: object) -> Result:
+        capsys.readouterr()
+        code = main._run([str(word) for word in words])
+        return Result(code, *capsys.readouterr())
+
+    yield run
+    root.handlers[:], root.level = before[0], before[1]
+    own.setLevel(before[2])
+
+
+@pytest.fixture
+def make_list(tmp_path: Path) -> "Callable[..., Path]":
+    """Write a URL list of the given numbers."""
+
+    def make(numbers: "Iterable[int]", name: str = "list.txt") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(f"http://example.org/{number}\n" for number in numbers))
+        return path
+
+    return make
 
 
 @pytest.fixture(scope="session")

@@ -1,27 +1,16 @@
 """The command line, run in this process or in another one."""
 
-import logging
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import crawlgauge
-from crawlgauge.cli import main
 
 SOURCE = Path(crawlgauge.__file__).parents[1]
-
-
-@dataclass
-class Result:
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
 
 
 @pytest.fixture(autouse=True)
@@ -30,21 +19,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CRAWLGAUGE_STORE", raising=False)
     return tmp_path
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command in this process."""
-    root = logging.getLogger()
-    before = root.handlers[:], root.level
-
-    def run(*words):
-        capsys.readouterr()
-        code = main._run([str(word) for word in words])
-        return Result(code, *capsys.readouterr())
-
-    yield run
-    root.handlers[:], root.level = before[0], before[1]
 
 
 @pytest.fixture
@@ -69,20 +43,17 @@ def spawn(folder, environment):
             timeout=120,
             **options,
         )
-        return Result(finished.returncode, finished.stdout, finished.stderr)
+        return SimpleNamespace(code=finished.returncode, out=finished.stdout, err=finished.stderr)
 
     return spawn
 
 
 @pytest.fixture
-def make_list(folder):
-    """Write a URL list of the given numbers."""
+def make_list(folder, make_list):
+    """Write a URL list of the given numbers, and return its name in the working folder."""
 
     def make(numbers, name="list.txt"):
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("".join(f"http://example.org/{number}\n" for number in numbers))
-        return name
+        return str(make_list(numbers, name).relative_to(folder))
 
     return make
 

@@ -5,14 +5,12 @@ import logging
 import os
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import boto3
 import fsspec.config
 import pytest
 from moto.server import ThreadedMotoServer
 
-from crawlgauge.cli import main
 from crawlgauge.remote import file_systems, names, retrying, web_fetching
 
 # gcsfs asks Google what kind of bucket each is, wherever its other requests go.
@@ -131,26 +129,3 @@ def web(fresh_settings, impatient):  # noqa: ARG001 - for what they do
 def secret():
     """Return the secret key of the environment."""
     return SECRET
-
-
-class Result(NamedTuple):
-    """What came of a command."""
-
-    code: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command in this process."""
-    root = logging.getLogger()
-    before = root.handlers[:], root.level
-
-    def run(*words):
-        capsys.readouterr()
-        code = main._run([str(word) for word in words])
-        return Result(code, *capsys.readouterr())
-
-    yield run
-    root.handlers[:], root.level = before

@@ -1,31 +1,17 @@
 """Stores on an S3-compatible server, and a proxy before it that does harm."""
 
-import logging
 import sys
 from pathlib import Path
 
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.cli import main
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "remote")]
 
 from store_places import s3_place, s3_url, use_s3  # noqa: E402, F401 - fixtures
 from store_proxies import StoreProxy  # noqa: E402 - found by the line above
-
-
-@pytest.fixture
-def make_list(tmp_path):
-    """Write a URL list of the given numbers."""
-
-    def make(numbers, name="list.txt"):
-        path = tmp_path / name
-        path.write_text("".join(f"http://example.org/{number}\n" for number in numbers))
-        return path
-
-    return make
 
 
 @pytest.fixture
@@ -43,20 +29,3 @@ def proxy(s3_url, use_s3):  # noqa: F811 - the fixtures
     use_s3(found.url)
     yield found
     found.close()
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command in this process; return its exit code, and what it printed and told."""
-    root, own = logging.getLogger(), logging.getLogger("crawlgauge")
-    before = root.handlers[:], root.level, own.level
-
-    def run(*words):
-        capsys.readouterr()
-        code = main._run([str(word) for word in words])
-        return code, *capsys.readouterr()
-
-    yield run
-    root.handlers[:] = before[0]
-    root.setLevel(before[1])
-    own.setLevel(before[2])

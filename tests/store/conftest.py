@@ -17,18 +17,6 @@ SOURCE = Path(cg.__file__).parents[1]
 
 
 @pytest.fixture
-def make_list(tmp_path):
-    """Write a URL list of the given numbers."""
-
-    def make(numbers, name="list.txt"):
-        path = tmp_path / name
-        path.write_text("".join(f"http://example.org/{number}\n" for number in numbers))
-        return path
-
-    return make
-
-
-@pytest.fixture
 def store(tmp_path):
     """Return the path of a store that is not made yet."""
     return tmp_path / "store"
