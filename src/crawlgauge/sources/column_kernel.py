@@ -4,11 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.compiled import compiled
-from crawlgauge.sources.line_kernel import NO_SCHEME, SKIPPED, judge_line
-from crawlgauge.sources.record_kernel import NO_URL, is_revisit, parse_status
-from crawlgauge.sources.time_kernel import is_usual, parse_time, parse_usual
-from crawlgauge.sources.white_space import is_space
-from crawlgauge.words import load_word
+from crawlgauge.sources.record_kernel import is_revisit, judge_url, parse_status, read_time
 
 __all__ = ["find_revisits", "judge_urls", "read_statuses", "read_times"]
 
@@ -41,17 +37,7 @@ def judge_urls(
     """
     for row in range(starts.size):
         first, last = int(np.int64(starts[row])), int(np.int64(ends[row]))
-        while first < last and is_space(data[first]):
-            first += 1
-        while last > first and is_space(data[last - 1]):
-            last -= 1
-        firsts[row], lasts[row] = first, last
-        if first < 0 or first == last:
-            verdicts[row] = NO_URL
-            continue
-        verdict = judge_line(data, first, last, max_bytes)
-        # What would be a comment in a list is no URL in a column.
-        verdicts[row] = NO_SCHEME if verdict == SKIPPED else verdict
+        verdicts[row], firsts[row], lasts[row] = judge_url(data, first, last, max_bytes)
 
 
 @compiled
@@ -60,10 +46,7 @@ def read_times(data: _Bytes, starts: _Places, ends: _Places, times: NDArray[np.i
     parts = np.empty(6, dtype=np.int64)
     for row in range(starts.size):
         start, end = int(np.int64(starts[row])), int(np.int64(ends[row]))
-        if start >= 0 and is_usual(data, start, end):
-            times[row] = parse_usual(load_word(data, start), load_word(data, end - 8))
-        else:
-            times[row] = parse_time(data, start, end, parts)
+        times[row] = read_time(data, start, end, parts)
 
 
 @compiled
