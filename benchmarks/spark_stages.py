@@ -35,7 +35,7 @@ from crawlgauge.spark.rows import ATTRIBUTES, KEYS
 from crawlgauge.spark.session import start
 from crawlgauge.store.choices import Choices
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.set_file import SetReader, choose_range_bits, split_range, write_set
+from crawlgauge.store.set_file import SetReader, choose_range_bits, split_keys, write_set
 
 RANGE_BITS = 4
 N_COUNTED_KEYS = 15_000_000
@@ -100,8 +100,8 @@ def measure_tasks(
         n_bytes = sum(len(row.column("data")[0].as_py()) for row in some)
         yield f"Spark: bytes handed on (no time) for each {what}", n_bytes / n / 1e6, what
     one = cg.open_store(folder / "store").crawl_set("2021-12")
-    keys = np.concatenate(list(SetReader(one.path).ranges(one.range_bits)))
-    parts = split_range(keys, 0, 0, one.range_bits)
+    keys = np.concatenate(list(SetReader(one.path).ranges()))
+    parts = split_keys(keys, one.range_bits)
     seconds = least(n_rounds, lambda: write_set(io.BytesIO(), parts, one))
     yield "Spark: write a set (driver)", seconds / keys.size, "key"
     for n_sets in (15, 120):
@@ -126,7 +126,7 @@ def draw_sets(folder: Path, one: CrawlSet, n_sets: int) -> Iterator[CrawlSet]:
         path = folder / f"{n_sets}-{number}.parquet"
         with path.open("wb") as file:
             description = replace(one, path=path, range_bits=bits)
-            yield write_set(file, split_range(keys, 0, 0, bits), description)
+            yield write_set(file, split_keys(keys, bits), description)
 
 
 def count_as_tasks(sets: list[CrawlSet]) -> None:

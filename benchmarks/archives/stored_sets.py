@@ -25,7 +25,7 @@ def write_stored_set(store: Path, label: str, date: dt.date, population: int, cr
     from crawlgauge.store.attributes import AttributeBuilder
     from crawlgauge.store.catalogue import open_store
     from crawlgauge.store.crawl_set import CrawlSet
-    from crawlgauge.store.set_file import choose_range_bits, split_range
+    from crawlgauge.store.set_file import choose_range_bits, split_keys
 
     keys = _make_keys(population, crawl)
     opened = open_store(store, create_with=RAW)
@@ -47,7 +47,7 @@ def write_stored_set(store: Path, label: str, date: dt.date, population: int, cr
         )
         # Below this threshold there are no keys, and so nothing is to be known of them.
         attributes = AttributeBuilder(limit=1, threshold=1).finish()
-        writer.publish([(description, split_range(keys, 0, 0, range_bits))], attributes)
+        writer.publish([(description, split_keys(keys, range_bits))], attributes)
     return int(keys.size)
 
 

@@ -10,7 +10,7 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.keys.thresholds import WHOLE
 from crawlgauge.provenance import Provenance
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.set_file import choose_range_bits, split_range, write_set
+from crawlgauge.store.set_file import choose_range_bits, split_keys, write_set
 
 LARGEST = 2**64 - 1
 
@@ -42,7 +42,7 @@ def write_set_file(tmp_path):
             path=path,
         )
         with path.open("wb") as file:
-            return write_set(file, split_range(kept, 0, 0, range_bits), described)
+            return write_set(file, split_keys(kept, range_bits), described)
 
     return write
 

@@ -15,7 +15,7 @@ from crawlgauge.overlaps.hash_pass import run_pass
 from crawlgauge.provenance import Provenance
 from crawlgauge.spark import counting
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.set_file import split_range, write_set
+from crawlgauge.store.set_file import split_keys, write_set
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def write_sets(tmp_path):
             )
             # The parts beyond the threshold have no place in the file.
             n_parts = ((threshold - 1) >> (64 - description.range_bits)) + 1
-            parts = split_range(keys, 0, 0, description.range_bits)[:n_parts]
+            parts = split_keys(keys, description.range_bits)[:n_parts]
             with path.open("wb") as file:
                 sets.append(write_set(file, parts, description))
         return sets

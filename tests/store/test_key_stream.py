@@ -15,7 +15,7 @@ from crawlgauge.provenance import Provenance
 from crawlgauge.store import key_stream
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.key_stream import SLACK, KeyStream
-from crawlgauge.store.set_file import METADATA_KEY, split_range, write_set
+from crawlgauge.store.set_file import METADATA_KEY, split_keys, write_set
 
 LARGEST = 2**64 - 1
 
@@ -44,7 +44,7 @@ def write(tmp_path):
             path=path,
         )
         with path.open("wb") as file:
-            write_set(file, split_range(keys, 0, 0, range_bits), described)
+            write_set(file, split_keys(keys, range_bits), described)
         return path
 
     return write

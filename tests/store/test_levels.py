@@ -35,7 +35,7 @@ def write_index(path, rows):
 
 def keys_of(store, label, level="content"):
     path = cg.open_store(store).set_path(label, level)
-    return sorted(int(key) for part in SetReader(path).ranges(20) for key in part)
+    return sorted(int(key) for part in SetReader(path).ranges() for key in part)
 
 
 def expected_keys(pages):

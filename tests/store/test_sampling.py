@@ -11,7 +11,7 @@ from crawlgauge.store.set_file import SetReader
 
 
 def keys_of(crawl_set):
-    return np.concatenate(list(SetReader(crawl_set.path).ranges(crawl_set.range_bits)))
+    return np.concatenate(list(SetReader(crawl_set.path).ranges()))
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from crawlgauge.store.set_file import (
     SetReader,
     choose_range_bits,
     read_description,
-    split_range,
+    split_keys,
     write_set,
 )
 
@@ -64,29 +64,23 @@ def write(path):
         )
         with path.open("wb") as file:
             n_parts = count_ranges(description.range_bits, threshold)
-            parts = split_range(keys, 0, 0, description.range_bits)[:n_parts]
+            parts = split_keys(keys, description.range_bits)[:n_parts]
             return write_set(file, parts, description)
 
     return write
 
 
 @pytest.mark.parametrize(("keys_per_range", "n_ranges"), [(1 << 20, 1), (2000, 4), (100, 64)])
-def test_keys_are_read_back_in_any_finer_cut(path, write, monkeypatch, keys_per_range, n_ranges):
+def test_keys_are_read_back_as_they_were_cut(path, write, monkeypatch, keys_per_range, n_ranges):
     monkeypatch.setattr(set_file, "_KEYS_PER_RANGE", keys_per_range)
     write()
     reader = SetReader(path)
-    own_bits = reader.description.range_bits
-    assert 1 << own_bits == n_ranges == pq.ParquetFile(path).num_row_groups
-    for more_bits in range(4):
-        bits = own_bits + more_bits
-        parts = list(reader.ranges(bits))
-        assert len(parts) == 1 << bits
-        assert np.array_equal(np.concatenate(parts), KEYS)
-        for number, part in enumerate(parts):
-            assert all(int(key) >> (64 - bits) == number for key in part)
-    if own_bits:
-        with pytest.raises(ValueError, match="finer than"):
-            list(reader.ranges(own_bits - 1))
+    bits = reader.description.range_bits
+    parts = list(reader.ranges())
+    assert 1 << bits == n_ranges == pq.ParquetFile(path).num_row_groups == len(parts)
+    assert np.array_equal(np.concatenate(parts), KEYS)
+    for number, part in enumerate(parts):
+        assert all(int(key) >> (64 - bits) == number for key in part)
 
 
 def test_the_description_survives(path, write):

@@ -72,7 +72,7 @@ def count_by_host(
 
 
 def _read_keys(item: CrawlSet, threshold: int) -> _Keys:
-    return np.concatenate(list(SetReader(item.path).ranges(item.range_bits, threshold)))
+    return np.concatenate(list(SetReader(item.path).ranges(threshold)))
 
 
 def _find_hosts(

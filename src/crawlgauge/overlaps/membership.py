@@ -52,7 +52,7 @@ def find_held(item: CrawlSet, keys: _Keys) -> NDArray[np.bool_]:
 def _ranges(item: CrawlSet, wanted: _Keys) -> Iterator[tuple[slice, _Keys]]:
     """Yield each hash range of the set, and where the wanted keys of the same range stand."""
     start = 0
-    for number, part in enumerate(SetReader(item.path).ranges(item.range_bits)):
+    for number, part in enumerate(SetReader(item.path).ranges()):
         end = count_below(wanted, (number + 1) << (KEY_BITS - item.range_bits))
         yield slice(start, end), part
         start = end

@@ -143,7 +143,7 @@ def _move(partial: Path, path: AnyPath) -> None:
 
 def _export_crawl(item: CrawlSet, target: Store, threshold: int) -> int:
     crawl = item.crawl
-    ranges = list(SetReader(item.path).ranges(item.range_bits, threshold))
+    ranges = list(SetReader(item.path).ranges(threshold))
     if not any(part.size for part in ranges):
         raise StoreError(
             f"none of the {crawl.n_urls:,} URLs of crawl {crawl.label!r} is in a sample of "

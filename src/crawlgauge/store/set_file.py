@@ -23,7 +23,7 @@ __all__ = [
     "SetReader",
     "choose_range_bits",
     "read_description",
-    "split_range",
+    "split_keys",
     "write_set",
 ]
 
@@ -143,31 +143,21 @@ class SetReader:
         except (ValueError, KeyError, TypeError, AttributeError, CrawlError) as error:
             raise damaged(path, error) from error
 
-    def ranges(self, range_bits: int, threshold: int | None = None) -> Iterator[NDArray[np.uint64]]:
-        """Yield the keys for each value of their leading `range_bits` bits, in rising order.
+    def ranges(self, threshold: int | None = None) -> Iterator[NDArray[np.uint64]]:
+        """Yield the keys for each value of their leading bits, as the file is cut, in rising order.
 
         Parameters
         ----------
-        range_bits
-            At least the file's own.
         threshold
             Where to end: only keys below it are read. By default the set's own, which is the most.
         """
-        own_bits = self.description.range_bits
-        if range_bits < own_bits:
-            raise ValueError(f"the set is cut by {own_bits} bits, finer than {range_bits}")
-        own_threshold = self.description.threshold
-        end = own_threshold if threshold is None else threshold
-        if end > own_threshold:
-            raise ValueError(f"the set holds keys below {own_threshold}, not up to {end}")
-        n_left = count_ranges(range_bits, end)
-        for number in range(count_ranges(own_bits, end)):
+        own = self.description.threshold
+        end = own if threshold is None else threshold
+        if end > own:
+            raise ValueError(f"the set holds keys below {own}, not up to {end}")
+        for number in range(count_ranges(self.description.range_bits, end)):
             keys = self.read_row_group(number)
-            if end < own_threshold:
-                keys = keys[: np.searchsorted(keys, np.uint64(end))]
-            parts = split_range(keys, number, own_bits, range_bits)[:n_left]
-            n_left -= len(parts)
-            yield from parts
+            yield keys if end == own else keys[: np.searchsorted(keys, np.uint64(end))]
 
     def read_row_group(self, number: int) -> NDArray[np.uint64]:
         """Return the keys of one row group."""
@@ -181,13 +171,7 @@ class SetReader:
         return keys
 
 
-def split_range(
-    keys: NDArray[np.uint64], number: int, own_bits: int, range_bits: int
-) -> list[NDArray[np.uint64]]:
-    """Cut the keys of range `number` of ``2**own_bits`` further, into those of `range_bits`."""
-    n_parts = 1 << (range_bits - own_bits)
-    if n_parts == 1:
-        return [keys]
-    inner = np.arange(number * n_parts + 1, (number + 1) * n_parts, dtype=np.uint64)
-    starts = inner << np.uint64(KEY_BITS - range_bits)
-    return np.split(keys, np.searchsorted(keys, starts))
+def split_keys(keys: NDArray[np.uint64], range_bits: int) -> list[NDArray[np.uint64]]:
+    """Cut sorted keys into those for each value of their leading bits, as for `write_set`."""
+    numbers = np.arange(1, 1 << range_bits, dtype=np.uint64)
+    return np.split(keys, np.searchsorted(keys, numbers << np.uint64(KEY_BITS - range_bits)))

@@ -88,7 +88,7 @@ def _find_problem_of_set(store: Store, label: str, level: str) -> str | None:
     if description.key_rule != expected:
         return f"its keys are of rule {description.key_rule}, not of {expected}; {ADD_AGAIN}"
     checksum, n_keys, last = KeysChecksum(), 0, -1
-    for keys in reader.ranges(description.range_bits):
+    for keys in reader.ranges():
         if keys.size and (int(keys[0]) <= last or np.any(keys[1:] <= keys[:-1])):
             return f"its keys are not in order; {ADD_AGAIN}"
         last = int(keys[-1]) if keys.size else last
