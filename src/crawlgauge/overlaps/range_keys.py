@@ -1,6 +1,5 @@
 """The keys of all sets in one hash range after the other, in memory that is used again."""
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.thresholds import KEY_BITS, WHOLE, count_ranges
+from crawlgauge.processors import count_processors
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.key_stream import SLACK, KeyStream
 
@@ -72,7 +72,7 @@ class RangeKeys:
 
 def count_workers() -> int:
     """Return how many threads count at once."""
-    return min(_MAX_WORKERS, os.cpu_count() or 1)
+    return min(_MAX_WORKERS, count_processors())
 
 
 def common_range_bits(sets: Sequence[CrawlSet]) -> int:

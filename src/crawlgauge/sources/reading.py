@@ -1,7 +1,6 @@
 """From the inputs that the user names to their captures, whatever the format."""
 
 import logging
-import os
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
@@ -12,6 +11,7 @@ import numpy as np
 
 from crawlgauge.damage import Damage
 from crawlgauge.errors import DamagedInput, SourceError
+from crawlgauge.processors import count_processors
 from crawlgauge.remote.names import is_remote
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures, Rejection
@@ -245,9 +245,7 @@ def _count_threads(files: InputFiles) -> int:
         # They wait for the network more than for a processor.
         return _MAX_THREADS
     # The index of a cluster, which is one input, may lead to many.
-    has_affinity = hasattr(os, "sched_getaffinity")
-    n_processors = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-    return min(n_processors, _MAX_THREADS)
+    return min(count_processors(), _MAX_THREADS)
 
 
 def _keep_freed_memory() -> None:
