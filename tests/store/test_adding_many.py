@@ -1,5 +1,8 @@
 """Several crawls at the same time give what they give one after the other."""
 
+import os
+import threading
+
 import pytest
 
 import crawlgauge as cg
@@ -77,3 +80,22 @@ def test_crawls_of_many_files_are_read_one_after_the_other(make_list, tmp_path):
     listed = read_crawl_list(tmp_path / "crawls.csv")
     assert adding_many._count_at_once(listed, 1 << 40) == 1
     assert adding_many._count_at_once(listed[1:] * 8, 300 << 20) == 1
+
+
+def test_crawls_in_pipes_are_read_one_after_the_other(tmp_path):
+    """What writes to the second pipe may do so only when the first was read."""
+    labels = ["2020-01", "2020-02"]
+    for label in labels:
+        os.mkfifo(tmp_path / label)
+    path = tmp_path / "crawls.csv"
+    path.write_text("label,date,path\n" + "".join(f"{label},,{label}\n" for label in labels))
+
+    def write():
+        for label in labels:
+            (tmp_path / label).write_text("http://example.org/\n")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    added = cg.add_crawls(tmp_path / "store", path)
+    writer.join()
+    assert [item.crawl_set.crawl.n_urls for item in added] == [1, 1]

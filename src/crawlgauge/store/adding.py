@@ -192,5 +192,5 @@ def _take_up(builder: SetBuilder, store: Store, present: CrawlSet) -> None:
 
 def _take_up_keys(runs: SortedKeys, present: CrawlSet) -> None:
     runs.threshold = present.threshold
-    for keys in SetReader(present.path).ranges(present.range_bits):
+    for keys in SetReader(present.path).ranges():
         runs.add(keys)

@@ -1,11 +1,14 @@
 """Add several crawls, some at the same time, as if they were added one after the other."""
 
-import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 
+from crawlgauge.processors import count_processors
+from crawlgauge.remote.interruption import interruptible
+from crawlgauge.sources.inputs import can_be_reread
 from crawlgauge.sources.progress import ReadingProgress
 from crawlgauge.store.adding import WhenPresent, add_to_store
 from crawlgauge.store.catalogue import Store
@@ -52,10 +55,8 @@ def add_all(
     n_at_once = _count_at_once(crawls, choices.memory)
     if n_at_once > 1:
         choices = replace(choices, memory=choices.memory // n_at_once, n_threads=0)
-    must_stop = threading.Event()
-    shared = ReadingProgress() if progress is None else progress
 
-    def add_one(crawl: ListedCrawl) -> Addition:
+    def add_one(crawl: ListedCrawl, progress: ReadingProgress | None) -> Addition:
         return add_to_store(
             store,
             crawl.label,
@@ -63,30 +64,57 @@ def add_all(
             choices=choices,
             date=crawl.date,
             when_present=when_present,
-            progress=_Stoppable(shared, must_stop),
+            progress=progress,
         )
 
     additions = []
+    # Closed at once, whatever happens: it adds in threads.
+    with closing(_add_in_order(crawls, add_one, n_at_once, progress)) as added:
+        for addition in added:
+            additions.append(addition)
+            if on_added is not None:
+                on_added(addition)
+    return tuple(additions)
+
+
+def _add_in_order(
+    crawls: Sequence[ListedCrawl],
+    add_one: Callable[[ListedCrawl, ReadingProgress | None], Addition],
+    n_at_once: int,
+    progress: ReadingProgress | None,
+) -> Generator[Addition, None, None]:
+    if n_at_once == 1:
+        yield from (add_one(crawl, progress) for crawl in crawls)
+        return
+    shared = ReadingProgress() if progress is None else progress
+    must_stop = threading.Event()
+
+    def check() -> None:
+        if must_stop.is_set():
+            raise _Stopped
+
+    def add_interruptibly(crawl: ListedCrawl) -> Addition:
+        with interruptible(check):
+            return add_one(crawl, _Stoppable(shared, check))
+
     with ThreadPoolExecutor(n_at_once) as pool:
-        jobs = [pool.submit(add_one, crawl) for crawl in crawls]
+        jobs = [pool.submit(add_interruptibly, crawl) for crawl in crawls]
         try:
-            for job in jobs:
-                additions.append(job.result())
-                if on_added is not None:
-                    on_added(additions[-1])
+            yield from (job.result() for job in jobs)
         finally:
             # In the end there is nothing left to stop, unless one has failed or the user wants to.
             must_stop.set()
             for job in jobs:
                 job.cancel()
-    return tuple(additions)
 
 
 def _count_at_once(crawls: Sequence[ListedCrawl], memory: int) -> int:
-    has_affinity = hasattr(os, "sched_getaffinity")
-    n_processors = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    if not all(can_be_reread(name) for crawl in crawls for name in crawl.inputs.names):
+        # A thread that waits for a pipe cannot be interrupted.
+        return 1
     n_files = max((len(crawl.inputs.names) for crawl in crawls), default=1)
-    return max(1, min(n_processors // n_files, _MAX_AT_ONCE, memory // MIN_MEMORY, len(crawls)))
+    n_idle = count_processors() // n_files
+    return max(1, min(n_idle, _MAX_AT_ONCE, memory // MIN_MEMORY, len(crawls)))
 
 
 class _Stopped(Exception):  # noqa: N818 - nobody sees it
@@ -96,15 +124,14 @@ class _Stopped(Exception):  # noqa: N818 - nobody sees it
 class _Stoppable(ReadingProgress):
     """Tells how far one of several crawls has come to what all share, until that is to stop."""
 
-    def __init__(self, shared: ReadingProgress, must_stop: threading.Event) -> None:
+    def __init__(self, shared: ReadingProgress, check: Callable[[], None]) -> None:
         super().__init__()
         self._shared = shared
-        self._must_stop = must_stop
+        self._check = check
 
     def add_bytes(self, n_bytes: int) -> None:
         """Count bytes that were read."""
-        if self._must_stop.is_set():
-            raise _Stopped
+        self._check()
         self._shared.file = self.file
         self._shared.add_bytes(n_bytes)
 
