@@ -213,13 +213,7 @@ def split_collection(
     ValueError
         If not just one of `period` and `pattern` is given.
     """
-    cut: Cut
-    if period is not None and pattern is None:
-        cut = ByTime(period=period)
-    elif pattern is not None and period is None:
-        cut = ByField(pattern=pattern, field=field)
-    else:
-        raise ValueError("give either a period or a pattern to cut by")
+    cut = choose_cut(period, pattern, field)
     choices = choose_reading(options, find_store(store))
     files = find_all(inputs)
     with store_for_adding(find_store(store), choices.rule) as opened:
@@ -253,6 +247,21 @@ def choose_reading(options: ReadOptions, store: AnyPath) -> Choices:
         memory=default_memory() if memory is None else parse_memory(memory),
         levels=levels,
     )
+
+
+def choose_cut(period: Period | None, pattern: str | None, field: str) -> Cut:
+    """Return how to cut a collection into crawls: by time, or by a field.
+
+    Raises
+    ------
+    ValueError
+        If not just one of `period` and `pattern` is given.
+    """
+    if period is not None and pattern is None:
+        return ByTime(period=period)
+    if pattern is not None and period is None:
+        return ByField(pattern=pattern, field=field)
+    raise ValueError("give either a period or a pattern to cut by")
 
 
 def find_all(inputs: StrPath | Iterable[StrPath]) -> InputFiles:

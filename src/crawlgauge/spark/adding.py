@@ -19,7 +19,7 @@ from crawlgauge.store.adding import add_to_store
 from crawlgauge.store.catalogue import store_for_adding
 from crawlgauge.store.choices import Choices
 from crawlgauge.store.crawl_list import read_crawl_list
-from crawlgauge.store.cuts import ByField, ByTime, Cut, Period
+from crawlgauge.store.cuts import Period
 from crawlgauge.store.making import Addition
 from crawlgauge.store.splitting import SplitResult, add_split
 
@@ -177,11 +177,7 @@ def split(
     ValueError
         If not just one of `period` and `pattern` is given.
     """
-    if (period is None) == (pattern is None):
-        raise ValueError("give either a period or a pattern to cut by")
-    cut: Cut = ByField(pattern=pattern or "", field=field)
-    if period is not None:
-        cut = ByTime(period=period)
+    cut = ingestion.choose_cut(period, pattern, field)
     place = find_store(store)
     choices = _choose(options, place)
     files = ingestion.find_all(inputs)

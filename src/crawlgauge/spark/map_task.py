@@ -18,10 +18,11 @@ from crawlgauge.keys.thresholds import WHOLE
 from crawlgauge.remote.remote_path import to_path
 from crawlgauge.sources.arrow_captures import to_captures
 from crawlgauge.sources.byte_stream import ByteStream, fingerprint
-from crawlgauge.sources.captures import Captures, Rejection
+from crawlgauge.sources.captures import Captures
 from crawlgauge.sources.formats import FORMATS
 from crawlgauge.sources.inputs import InputFiles
 from crawlgauge.sources.reading import ArchiveReader
+from crawlgauge.sources.request import Request
 from crawlgauge.spark.failures import tell_driver
 from crawlgauge.spark.line_range import LineRange
 from crawlgauge.spark.planning import Piece
@@ -257,7 +258,7 @@ class _Reading:
             facts["damages"] = [damage.to_dict() for damage in stream.damages]
         facts["n_lines"] = lines.n_lines
 
-    def _request(self) -> Any:  # noqa: ANN401 - a Request
+    def _request(self) -> Request:
         cut = self._plan.cut
         return self._plan.choices.request(None if cut is None else cut.group)
 
@@ -301,7 +302,7 @@ def _facts_of(builder: SetBuilder, attributes: Attributes) -> dict[str, Any]:
         "days": list(builder.days.items()),
         "first_capture": format_time(builder.first_capture),
         "last_capture": format_time(builder.last_capture),
-        "examples": [_example(item) for item in builder.examples],
+        "examples": [asdict(example) for example in builder.examples],
         # Beyond what numbers in JSON hold exactly.
         "attributes_below": hex(attributes.threshold),
         "thresholds": {
@@ -317,10 +318,6 @@ def _facts_of(builder: SetBuilder, attributes: Attributes) -> dict[str, Any]:
             for item in builder.levels
         },
     }
-
-
-def _example(item: Rejection) -> dict[str, Any]:
-    return asdict(item)
 
 
 @contextmanager

@@ -30,10 +30,9 @@ Task = Callable[[Iterable["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 
 def count_cores(spark: "SparkSession") -> int:
     """Return how many tasks run at once."""
-    try:
-        return max(1, int(spark.sparkContext.defaultParallelism))
-    except Exception:  # noqa: BLE001 - sessions through Spark Connect have no context
-        return _USUAL_CORES
+    # Sessions through Spark Connect have no context.
+    context = getattr(spark, "sparkContext", None)
+    return _USUAL_CORES if context is None else max(1, int(context.defaultParallelism))
 
 
 def run_tasks(

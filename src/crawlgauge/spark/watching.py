@@ -27,7 +27,7 @@ def watch_tasks(spark: "SparkSession", watcher: Watcher | None) -> Iterator[None
     watcher
         Called now and then; None if nobody wants to know.
     """
-    context = getattr(spark, "_sc", None)
+    context = getattr(spark, "sparkContext", None)
     if watcher is None or context is None:
         yield
         return
