@@ -31,6 +31,8 @@ BLOCK_BYTES = 1 << 20
 
 _CHUNK_BYTES = 1 << 17
 _MAGIC_BYTES = 16
+_MAX_PIECES = 8
+"""That a block is made of. Larger pieces are passed on alone: to put them together is to copy."""
 _MAX_PROBED_BLOCKS = 64
 """An input that cannot be understood is read on so far, to tell whether it is damaged."""
 
@@ -321,16 +323,21 @@ def fingerprint(name: str, on_bytes: Callable[[int], None] | None = None) -> Inp
 
 
 def _gather(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Put small pieces together, so that the work per block outweighs the call."""
+    """Put small pieces together, so that the work per block outweighs the call.
+
+    The first block, by which the format is told, is a whole one unless the input is smaller.
+    """
     waiting: list[bytes] = []
     n_waiting = 0
+    n_alone = BLOCK_BYTES
     try:
         for piece in pieces:
             waiting.append(piece)
             n_waiting += len(piece)
-            if n_waiting >= BLOCK_BYTES:
+            if n_waiting >= (BLOCK_BYTES if len(waiting) > 1 else n_alone):
                 yield b"".join(waiting)
                 waiting, n_waiting = [], 0
+                n_alone = BLOCK_BYTES // _MAX_PIECES
     except BrokenStream:
         if waiting:
             yield b"".join(waiting)
