@@ -254,7 +254,7 @@ def _keep_freed_memory() -> None:
     That takes as long as decompressing what is written to it. glibc keeps blocks up to the size of
     the largest that was freed, 32 MB at most; to others this does nothing.
     """
-    bytearray(_LARGE_BLOCK_BYTES)
+    np.empty(_LARGE_BLOCK_BYTES, dtype=np.uint8)  # Not one of its pages is written to.
 
 
 def _beginning(stream: ByteStream) -> bytes:
