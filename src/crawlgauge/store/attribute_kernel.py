@@ -1,6 +1,6 @@
 """The first captures of the smallest keys, as sorted rows, in compiled code."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,14 @@ __all__ = [
     "choose_captures",
     "choose_first",
     "gather_rows",
+    "lengthen_columns",
     "make_columns",
     "merge_columns",
     "pack_order",
     "write_rows",
 ]
+
+_Number = TypeVar("_Number", bound=np.generic)
 
 NO_TIME = np.iinfo(np.int64).max
 """Stands for a missing time, which comes after all others."""
@@ -52,6 +55,23 @@ def make_columns(n_rows: int) -> Columns:
         statuses=np.empty(n_rows, dtype=np.int16),
         hosts=np.empty(n_rows, dtype=np.int32),
         mimes=np.empty(n_rows, dtype=np.int32),
+    )
+
+
+def lengthen_columns(columns: Columns, n_rows: int) -> Columns:
+    """Copy columns to the beginning of longer ones."""
+
+    def lengthen(column: NDArray[_Number]) -> NDArray[_Number]:
+        longer = np.empty(n_rows, dtype=column.dtype)
+        longer[: column.size] = column
+        return longer
+
+    return Columns(
+        keys=lengthen(columns.keys),
+        times=lengthen(columns.times),
+        statuses=lengthen(columns.statuses),
+        hosts=lengthen(columns.hosts),
+        mimes=lengthen(columns.mimes),
     )
 
 

@@ -1,5 +1,7 @@
 """Host, media type and status of the URLs with the smallest keys of a crawl."""
 
+from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -18,6 +20,7 @@ from crawlgauge.store.attribute_kernel import (
     choose_captures,
     choose_first,
     gather_rows,
+    lengthen_columns,
     make_columns,
     merge_columns,
     pack_order,
@@ -33,6 +36,10 @@ _Number = TypeVar("_Number", bound=np.generic)
 
 _MAX_PENDING = 1 << 20
 """A quarter of the keys: a merge, which passes over all of them, costs as much as the sort."""
+
+_MAX_SPARE = 4
+_spare: deque[NDArray[np.void]] = deque(maxlen=_MAX_SPARE)
+"""Room for pending rows, from one crawl to the next: new memory comes slowly from the system."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,9 +107,10 @@ class AttributeBuilder:
 
     def __init__(self, *, limit: int = MAX_KEYS, threshold: int = WHOLE) -> None:
         self._last_key = threshold - 1
-        self._kept = make_columns(limit)
+        self._limit = limit
+        self._kept = make_columns(0)
         self._n_kept = 0
-        self._pending = np.empty(_MAX_PENDING, dtype=ROW)
+        self._pending = _take_room()
         self._n_pending = 0
         self._hosts = HostCoding()
         self._types = TypeCoding()
@@ -151,16 +159,19 @@ class AttributeBuilder:
         self._drop_unused()
 
     def finish(self) -> Attributes:
-        """Return what is known of all captures so far."""
+        """Return what is known of all captures; nothing can be added afterwards."""
         self._merge()
         self._drop_unused()
-        n_kept = self._n_kept
+        # Parts of the columns are handed on as they are: what is behind them takes no memory.
+        kept, n_kept = self._kept, self._n_kept
+        _spare.append(self._pending)
+        del self._kept, self._pending
         return Attributes(
-            keys=self._kept.keys[:n_kept].copy(),
-            times=self._kept.times[:n_kept].copy(),
-            statuses=self._kept.statuses[:n_kept].copy(),
-            host_codes=self._kept.hosts[:n_kept].copy(),
-            mime_codes=self._kept.mimes[:n_kept].copy(),
+            keys=kept.keys[:n_kept],
+            times=kept.times[:n_kept],
+            statuses=kept.statuses[:n_kept],
+            host_codes=kept.hosts[:n_kept],
+            mime_codes=kept.mimes[:n_kept],
             hosts=self._hosts.strings(),
             mimes=self._types.strings(),
             threshold=self._last_key + 1,
@@ -182,8 +193,9 @@ class AttributeBuilder:
             packed = pack_order(rows, min(n_key_shift, KEY_BITS - 1), n_row_bits)
             packed.sort()
             order = choose_first(rows, packed, n_row_bits, *tables)
+            self._make_room(order.size)
             if self._n_kept == 0:
-                order = order[: self._kept.keys.size]
+                order = order[: self._limit]
                 gather_rows(rows, order, self._kept)
                 self._n_kept = order.size
             else:
@@ -191,8 +203,14 @@ class AttributeBuilder:
                 gather_rows(rows, order, new)
                 self._n_kept = merge_columns(self._kept, self._n_kept, new, *tables)
             self._n_pending = 0
-        is_full = self._n_kept == self._kept.keys.size
+        is_full = self._n_kept == self._limit
         self._cut(int(self._kept.keys[-1]) if is_full else self._last_key)
+
+    def _make_room(self, n_more: int) -> None:
+        """Let the columns be long enough for what is kept and for more."""
+        n_needed, n_rows = self._n_kept + n_more, self._kept.keys.size
+        if n_needed > n_rows < self._limit:
+            self._kept = lengthen_columns(self._kept, min(self._limit, max(n_needed, 2 * n_rows)))
 
     def _cut(self, last_key: int) -> None:
         """Keep and take no keys above this one."""
@@ -203,6 +221,14 @@ class AttributeBuilder:
     def _drop_unused(self) -> None:
         self._hosts.drop_unused(self._kept.hosts[: self._n_kept])
         self._types.drop_unused(self._kept.mimes[: self._n_kept])
+
+
+def _take_room() -> NDArray[np.void]:
+    # Other threads may take the last one at any moment.
+    with suppress(IndexError):
+        while (rows := _spare.pop()).size == _MAX_PENDING:
+            return rows
+    return np.empty(_MAX_PENDING, dtype=ROW)
 
 
 def _read_only(column: NDArray[_Number]) -> NDArray[_Number]:
