@@ -63,7 +63,10 @@ def environment() -> dict[str, str]:
 
     package = Path(crawlgauge.__file__).parents[1]
     paths = [str(package), str(HERE), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    # Installed packages come with their bytecode, and so does this one.
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
+    return variables
 
 
 def crawlgauge(*options: str, name: str = "crawlgauge") -> Contender:

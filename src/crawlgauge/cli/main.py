@@ -1,5 +1,6 @@
 """The command ``crawlgauge``: its subcommands, and the one place where errors become exit codes."""
 
+import gc
 import logging
 import os
 import signal
@@ -33,6 +34,7 @@ __all__ = ["command", "main"]
 
 EXIT_ERROR = 1
 _EXIT_SIGNAL = 128
+_OBJECTS_PER_COLLECTION = 50_000
 
 
 @click.group(
@@ -102,6 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     signal.signal(signal.SIGTERM, _stop)
     # The matrices here are small: threads would wait for each other longer than they compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # What libraries make while they are loaded is no garbage; to look through it takes a while.
+    gc.set_threshold(_OBJECTS_PER_COLLECTION)
     sys.exit(_run(arguments))
 
 

@@ -303,10 +303,12 @@ def _in_parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _pick(batch: pa.RecordBatch, leaf: Leaf) -> pa.Array:
     """Return a column; nothing stands within a structure that is null."""
+    column = batch.column(leaf[0])
+    if len(leaf) == 1:
+        return column
     import pyarrow.compute as pc
 
-    column = batch.column(leaf[0])
-    return pc.struct_field(column, list(leaf[1:])) if len(leaf) > 1 else column
+    return pc.struct_field(column, list(leaf[1:]))
 
 
 def _first_line(error: Exception) -> str:
