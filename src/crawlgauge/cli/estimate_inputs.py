@@ -1,8 +1,7 @@
 """What the commands that estimate share: where the overlaps come from, and which of them count."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from functools import wraps
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -88,7 +87,8 @@ def estimate_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     command
         A function that takes ``inputs``, an `EstimateInputs`, beside its own parameters.
     """
-    return _decorate(command, (*_SOURCES, _PERSISTENCE, *_CRAWLS, *_PAIRS, *_STORE))
+    chosen = (*_SOURCES, _PERSISTENCE, *_CRAWLS, *_PAIRS, *_STORE)
+    return options.gather(command, chosen, EstimateInputs, "inputs")
 
 
 def table_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,22 +99,8 @@ def table_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     command
         As for `estimate_inputs`.
     """
-    return _decorate(command, (*_SOURCES, *_CRAWLS, *_STORE))
-
-
-def _decorate(
-    command: Callable[..., Any], chosen: Sequence[Callable[..., Any]]
-) -> Callable[..., Any]:
-    @wraps(command)
-    def with_inputs(**given: Any) -> Any:  # noqa: ANN401 - options are of many types
-        names = [field.name for field in fields(EstimateInputs) if field.name in given]
-        inputs = {name: given.pop(name) for name in names}
-        return command(inputs=EstimateInputs(**inputs), **given)
-
-    decorated: Callable[..., Any] = with_inputs
-    for option in reversed(chosen):
-        decorated = option(decorated)
-    return decorated
+    chosen = (*_SOURCES, *_CRAWLS, *_STORE)
+    return options.gather(command, chosen, EstimateInputs, "inputs")
 
 
 def estimate_from(inputs: EstimateInputs) -> "Fit":

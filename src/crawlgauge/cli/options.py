@@ -1,11 +1,16 @@
 """Options that several commands share."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
-__all__ = ["as_json", "engine", "level", "reading", "replace", "store"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = ["as_json", "engine", "gather", "level", "reading", "replace", "store"]
 
 store = click.option(
     "--store",
@@ -120,13 +125,45 @@ _ENGINE = (
 
 def engine(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options for Spark."""
-    for option in reversed(_ENGINE):
-        command = option(command)
-    return command
+    return _give(command, _ENGINE)
 
 
 def reading(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options for reading archive files."""
-    for option in reversed(_READING):
+    return _give(command, _READING)
+
+
+def gather(
+    command: Callable[..., Any],
+    chosen: Iterable[Callable[..., Any]],
+    kind: "type[DataclassInstance]",
+    parameter: str,
+) -> Callable[..., Any]:
+    """Give a command options, all of them as one parameter.
+
+    Parameters
+    ----------
+    command
+        A function that takes the parameter beside its own.
+    chosen
+        The options, in the order of the help.
+    kind
+        What they are made into; the names of its fields are theirs. Those that are not among the
+        options have defaults.
+    parameter
+        Its name.
+    """
+
+    @wraps(command)
+    def with_inputs(**given: Any) -> Any:  # noqa: ANN401 - options are of many types
+        names = [field.name for field in fields(kind) if field.name in given]
+        inputs = kind(**{name: given.pop(name) for name in names})
+        return command(**{parameter: inputs}, **given)
+
+    return _give(with_inputs, chosen)
+
+
+def _give(command: Callable[..., Any], chosen: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
+    for option in reversed(tuple(chosen)):
         command = option(command)
     return command

@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from crawlgauge.cli import options
 from crawlgauge.cli.estimate_inputs import EstimateInputs
 from crawlgauge.cli.progress import show_progress
 from crawlgauge.errors import OverlapError
@@ -75,17 +75,7 @@ def report_questions(command: Callable[..., Any]) -> Callable[..., Any]:
     command
         A function that takes ``questions``, a `ReportQuestions`.
     """
-
-    @wraps(command)
-    def with_questions(**given: Any) -> Any:  # noqa: ANN401 - options are of many types
-        names = ReportQuestions.__dataclass_fields__
-        asked = {name: given.pop(name) for name in names}
-        return command(questions=ReportQuestions(**asked), **given)
-
-    decorated: Callable[..., Any] = with_questions
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated
+    return options.gather(command, _OPTIONS, ReportQuestions, "questions")
 
 
 def answer_questions(

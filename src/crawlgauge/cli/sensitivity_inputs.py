@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from crawlgauge.cli import options
 from crawlgauge.cli.estimate_inputs import EstimateInputs
 from crawlgauge.cli.progress import show_progress
 from crawlgauge.locations import find_store
@@ -78,17 +78,7 @@ def sensitivity_options(command: Callable[..., Any]) -> Callable[..., Any]:
     command
         A function that takes ``sensitivity``, a `SensitivityInputs`.
     """
-
-    @wraps(command)
-    def with_inputs(**given: Any) -> Any:  # noqa: ANN401 - options are of many types
-        names = ("is_wanted", "crawl_list", "sample", "scope")
-        inputs = SensitivityInputs(**{name: given.pop(name) for name in names})
-        return command(sensitivity=inputs, **given)
-
-    decorated: Callable[..., Any] = with_inputs
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return decorated
+    return options.gather(command, _OPTIONS, SensitivityInputs, "sensitivity")
 
 
 def find_sensitivity(
