@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from crawlgauge.errors import SourceError
 from crawlgauge.sources import column_kernel
-from crawlgauge.sources.captures import NO_STATUS, Captures
-from crawlgauge.sources.left_out import count_left_out
+from crawlgauge.sources.captures import NO_STATUS, Captures, Rejection
+from crawlgauge.sources.left_out import LeftOut, count_left_out
 from crawlgauge.sources.line_kernel import ACCEPTED
 from crawlgauge.sources.record_kernel import (
     DIGEST,
@@ -34,6 +34,7 @@ _MIN_SECONDS, _MAX_SECONDS = (
 )
 """As for times that are written in digits: others are mistakes."""
 
+_NO_TEXT = pa.nulls(1, pa.binary())
 _TEXTS = (("key", KEY), ("mime", MIME), ("digest", DIGEST))
 
 
@@ -64,6 +65,8 @@ def to_captures(
     ------
     SourceError
         If a column's type is none that its field can have.
+    ArrowInvalid
+        If a column refers to texts that are not there.
     """
     n_rows = len(next(iter(columns.values())))
     verdicts = np.zeros(n_rows, dtype=np.uint8)
@@ -87,14 +90,20 @@ def to_captures(
     if left_out.n_chosen < n_rows:
         chosen = np.flatnonzero(verdicts == ACCEPTED)
         found = {column_name: column.take(chosen) for column_name, column in found.items()}
-    bounds = np.maximum(np.stack([urls.starts, urls.ends], axis=1), 0).astype(np.int64)
     return Captures(
         **found,
         rejected=left_out.rejected,
         excluded=left_out.excluded,
-        # A row has a number, but no place in the file that anybody could look up.
-        examples=left_out.examples(urls.data, bounds, name=name, first_line=n_before),
+        examples=_show_rejected(left_out, urls, name, n_before) if left_out.rejected else (),
     )
+
+
+def _show_rejected(
+    left_out: LeftOut, urls: Texts, name: str, n_before: int
+) -> tuple[Rejection, ...]:
+    bounds = np.maximum(np.stack([urls.starts, urls.ends], axis=1), 0).astype(np.int64)
+    # A row has a number, but no place in the file that anybody could look up.
+    return left_out.examples(urls.data, bounds, name=name, first_line=n_before)
 
 
 def _judge_urls(urls: Texts, verdicts: NDArray[np.uint8]) -> Texts:
@@ -112,7 +121,15 @@ def _to_texts(columns: Mapping[int, pa.Array], field: int, n_rows: int, name: st
     if column is None:
         nowhere = np.full(n_rows, -1, dtype=np.int32)
         return Texts(data=np.zeros(1, dtype=np.uint8), starts=nowhere, ends=nowhere)
-    return Texts.of(_to_binary(column, field, name))
+    if not pa.types.is_dictionary(column.type):
+        return Texts.of(_to_binary(column, field, name))
+    texts = Texts.of(pa.concat_arrays([_to_binary(column.dictionary, field, name), _NO_TEXT]))
+    # The last text, which is not there, is that of nulls: they have no code.
+    codes = column.indices.cast(pa.int64()).fill_null(-1).to_numpy()
+    n_nulls, largest = np.count_nonzero(codes < 0), codes.max(initial=-1)
+    if n_nulls != column.indices.null_count or largest >= len(texts) - 1:
+        raise pa.ArrowInvalid("there is a code that is not in its dictionary")
+    return texts.take(codes)
 
 
 def _to_times(column: pa.Array | None, n_rows: int, name: str) -> NDArray[np.datetime64]:
