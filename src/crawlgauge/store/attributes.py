@@ -224,9 +224,10 @@ class AttributeBuilder:
 
 
 def _take_room() -> NDArray[np.void]:
-    # Other threads may take the last one at any moment.
+    # There may be none, and another thread may be faster.
     with suppress(IndexError):
-        while (rows := _spare.pop()).size == _MAX_PENDING:
+        rows = _spare.pop()
+        if rows.size == _MAX_PENDING:
             return rows
     return np.empty(_MAX_PENDING, dtype=ROW)
 
