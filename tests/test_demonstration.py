@@ -10,7 +10,9 @@ from crawlgauge.demonstration import run_demo
 from crawlgauge.errors import SourceError
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    "seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)]
+)
 def test_the_estimates_are_near_the_truth(tmp_path, seed):
     steps = []
     result = run_demo(tmp_path, seed=seed, progress=lambda *step: steps.append(step))
@@ -55,6 +57,7 @@ def test_a_folder_of_other_files_is_refused_and_left_alone(tmp_path, name):
     assert [entry for entry in tmp_path.rglob("*") if entry.is_file()] == [path]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "step", ["crawlgauge.demonstration.add_crawl", "crawlgauge.simulate.archive_files._write_file"]
 )

@@ -24,6 +24,7 @@ from crawlgauge.cli.main import command
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+SLOW_PAGES = ("choose-crawls", "history", "newest-crawl", "union-and-planning")
 RUN_PAGES = [
     ROOT / "README.md",
     DOCS / "quickstart.md",
@@ -151,7 +152,14 @@ def run_python(example, namespace):
     assert not failures, "".join(failures)
 
 
-@pytest.mark.parametrize("page", RUN_PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.slow if page.stem in SLOW_PAGES else ())
+        for page in RUN_PAGES
+    ],
+    ids=lambda page: page.stem,
+)
 def test_the_examples_of_a_page_run_and_print_what_it_shows(page, archive):
     namespace = {}
     for example in examples_of(page):
