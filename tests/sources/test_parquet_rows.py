@@ -286,7 +286,8 @@ def test_a_broken_row_group_is_damage_and_the_others_are_kept(read):
 def test_flipped_bytes_never_end_the_process_nor_raise_anything_else(read, options):
     nested = pa.array([{"url": url, "surtkey": "k"} for url in URLS])
     warc = pa.array([{"filename": "f"}, None, {"filename": None}])
-    data = make({"url": nested, "warc": warc, "status": [200, None, 404]}, **options)
+    columns = {"status": [200, None, 404], "mime": ["text/html", None, "image/png"]}
+    data = make({"url": nested, "warc": warc, **columns}, **options)
     rng = random.Random(3)
     n_damaged = 0
     for _ in range(600):
