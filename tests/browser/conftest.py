@@ -90,6 +90,7 @@ def open_page(browser):
             viewport={"width": width, "height": 800}, java_script_enabled=has_scripts, **options
         )
         contexts.append(context)
+        context.set_default_timeout(120_000)
         page = context.new_page()
         opened = Opened(page=page, complaints=[], requests=[])
         page.on("console", lambda message: note(opened, message))

@@ -83,6 +83,7 @@ def test_a_cell_of_the_heatmap_shows_both_crawls_and_all_their_numbers(opened, r
     cell.scroll_into_view_if_needed()
     opened.page.wait_for_timeout(500)
     cell.hover()
+    opened.page.locator("#tip tr").first.wait_for()
     shown = dict(row.split("\t") for row in opened.page.locator("#tip tr").all_inner_texts())
     paper = report.estimates.paper
     expected = paper.coverage * paper.persistence**pair.lag_years
@@ -99,16 +100,16 @@ def test_a_cell_of_the_heatmap_shows_both_crawls_and_all_their_numbers(opened, r
         pair.containment / expected, abs=2e-3
     )
     opened.page.mouse.move(2, 2)
-    assert opened.page.locator("#tip").is_hidden()
+    opened.page.locator("#tip").wait_for(state="hidden")
 
 
 def wait_until(page, predicate):
     """Wait for what a chart draws by itself; the page forbids waiting within it."""
-    for _ in range(100):
+    for _ in range(1200):
         if predicate():
             return
         page.wait_for_timeout(50)
-    pytest.fail("nothing happened for five seconds")
+    pytest.fail("nothing happened for a minute")
 
 
 def pickable_marks(page, name):

@@ -17,7 +17,7 @@ import crawlgauge as cg
 from crawlgauge.remote import file_systems, retrying
 
 SERVER = Path(__file__).with_name("s3_server.py")
-LEASE_SECONDS = 4
+LEASE_SECONDS = 8
 KEYS = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "do+not/tell+anybody"}
 _numbers = itertools.count()
 

@@ -70,12 +70,12 @@ def test_storage_out_of_reach_is_said_and_leaves_the_old_crawl(full_place, proxy
         assert sizes(full_place.store)["2021-12"] == 100
         assert sizes(full_place.store)["2021-06"] in ([100, 7] if message else [7])
         assert {item.problem for item in cg.verify_store(full_place.store)} == {None}
+        # A claim that could not be given up is this living process's own.
+        full_place.delete("crawls/2021-06/lock")
         if message is None:
             break
         assert "s3://" in message
         assert "503" in message
-        # The claim that could not be given up is this living process's own.
-        full_place.delete("crawls/2021-06/lock")
     else:
         pytest.fail("it never went through")
     cg.add_crawl(full_place.store, "2021-06", path)
@@ -128,14 +128,15 @@ def test_readers_meet_the_old_crawl_or_the_new_one(full_place, make_list):
     readers = [threading.Thread(target=read) for _ in range(2)]
     for reader in readers:
         reader.start()
-    for number in range(5):
+    for number in itertools.count():
         cg.add_crawl(full_place.store, "2021-12", paths[number % 2], replace=True)
+        if number >= 4 and len(seen) > 1:
+            break
     is_over.set()
     for reader in readers:
         reader.join()
     assert failures == []
     assert seen <= {100, 10, 20}
-    assert len(seen) > 1
 
 
 def test_a_damaged_object_is_found_and_named_and_the_others_can_be_used(full_place, run):
