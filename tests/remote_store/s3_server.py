@@ -1,7 +1,8 @@
 """An S3-compatible server on loopback, in a process of its own that outlives its clients.
 
-Run with a port number. It is moto's server, with two things that real ones have: requests that
-change something are done one at a time, and a body that was cut off by a dying client is no body.
+It takes a free port and says which. It is moto's server, with two things that real ones have:
+requests that change something are done one at a time, and a body that was cut off by a dying
+client is no body.
 """
 
 import io
@@ -9,7 +10,7 @@ import sys
 import threading
 
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
-from werkzeug.serving import WSGIRequestHandler, run_simple
+from werkzeug.serving import WSGIRequestHandler, make_server
 
 CHANGES = {"PUT", "POST", "DELETE"}
 
@@ -44,10 +45,9 @@ def make_application():
 
 
 if __name__ == "__main__":
-    run_simple(
-        "127.0.0.1",
-        int(sys.argv[1]),
-        make_application(),
-        threaded=True,
-        request_handler=QuietHandler,
+    server = make_server(
+        "127.0.0.1", 0, make_application(), threaded=True, request_handler=QuietHandler
     )
+    sys.stdout.write(f"{server.port}\n")
+    sys.stdout.flush()
+    server.serve_forever()

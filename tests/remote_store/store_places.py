@@ -3,10 +3,8 @@
 import itertools
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import boto3
@@ -122,20 +120,14 @@ class S3Place(LocalPlace):
 @pytest.fixture(scope="session")
 def s3_url():
     """Start the server, and return its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen([sys.executable, SERVER, str(port)], stderr=subprocess.DEVNULL)
-    for _ in range(600):
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            break
-        except OSError:
-            assert server.poll() is None, "the server does not start"
-            time.sleep(0.05)
+    server = subprocess.Popen(
+        [sys.executable, SERVER], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    port = server.stdout.readline().strip()
+    assert port, "the server does not start"
     yield f"http://127.0.0.1:{port}"
     server.kill()
-    server.wait()
+    server.communicate()
 
 
 @pytest.fixture
