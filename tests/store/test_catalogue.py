@@ -1,11 +1,13 @@
 """Opening stores, what they hold, and taking crawls out."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 import crawlgauge as cg
 from crawlgauge.errors import CrawlError, StoreError
+from crawlgauge.store.creation import create_store
 
 
 def test_crawls_are_listed_by_date_then_label(store, make_list):
@@ -58,6 +60,28 @@ def test_an_empty_folder_becomes_a_store_and_parents_are_made(tmp_path, make_lis
     for path in (tmp_path / "empty", tmp_path / "a" / "b" / "store"):
         cg.add_crawl(path, "2021-12", make_list([1]))
         see_whole(path, ["2021-12"])
+
+
+def test_a_store_that_another_process_makes_at_the_same_moment_is_taken(
+    store, make_list, see_whole, monkeypatch
+):
+    """It comes to be between two looks into the folder, half of it and then all."""
+    look = Path.exists
+    (store / "crawls").mkdir(parents=True)
+
+    def make_after_a_look(path):
+        is_there = look(path)
+        if path == store / "store.json":
+            (store / ".partial-1-2-store.json").write_bytes(b"{")
+            document = json.dumps({"schema": "crawlgauge.store/1", "key_rule": "surt/1"})
+            path.write_text(document, encoding="utf-8")
+        return is_there
+
+    monkeypatch.setattr(Path, "exists", make_after_a_look)
+    create_store(store, "surt/1")
+    monkeypatch.undo()
+    cg.add_crawl(store, "2021-06", make_list([1]))
+    see_whole(store, ["2021-06"])
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,7 @@ def _create_local(path: Path, document: bytes) -> None:
         raise StoreError(f"{path} is a file; name a folder for the store")
     leftovers = list(path.glob(f"{PARTIAL_PREFIX}*"))
     if not (path / STORE_FILE).exists():
-        own = {CRAWLS, CACHE, SPILL_FOLDER, *(leftover.name for leftover in leftovers)}
-        if path.is_dir() and any(entry.name not in own for entry in path.iterdir()):
+        if path.is_dir() and not all(_is_own(entry.name) for entry in path.iterdir()):
             raise _of_others(path)
         (path / CRAWLS).mkdir(parents=True, exist_ok=True)
         try:
@@ -69,6 +68,11 @@ def _create_local(path: Path, document: bytes) -> None:
             raise
     for leftover in leftovers:
         leftover.unlink(missing_ok=True)
+
+
+def _is_own(name: str) -> bool:
+    """Tell whether something belongs to a store; another process may just be making the same."""
+    return name in {STORE_FILE, CRAWLS, CACHE, SPILL_FOLDER} or name.startswith(PARTIAL_PREFIX)
 
 
 def _create_remote(path: RemotePath, document: bytes) -> None:
