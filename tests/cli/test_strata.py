@@ -112,7 +112,7 @@ def test_wrong_usage_is_told(run, words, message):
 @pytest.mark.usefixtures("hosts")
 def test_a_store_that_is_missing_or_damaged_is_told(run, folder):
     assert "there is no store at" in run("strata", "--store", "nowhere").err
-    (path,) = (folder / "crawlgauge.store" / "crawls" / "2020-06").glob("attributes-*.parquet")
+    (path,) = (folder / "crawlgauge.store" / "crawls" / "2020-06").glob("attributes-*.arrow")
     path.write_bytes(path.read_bytes()[:-40])
     result = run("strata")
     assert result.code == 1

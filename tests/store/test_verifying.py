@@ -55,7 +55,7 @@ def test_a_flipped_bit_is_found_and_the_other_crawl_stays_usable(full_store, onl
     "name",
     [
         pytest.param("url-*.parquet", marks=pytest.mark.slow),
-        pytest.param("attributes-*.parquet", marks=pytest.mark.slow),
+        pytest.param("attributes-*.arrow", marks=pytest.mark.slow),
         "manifest.json",
         "../../store.json",
     ],

@@ -158,9 +158,16 @@ class AttributeBuilder:
             self._merge()
         self._drop_unused()
 
-    def finish(self) -> Attributes:
-        """Return what is known of all captures; nothing can be added afterwards."""
+    def finish(self, threshold: int = WHOLE) -> Attributes:
+        """Return what is known of all captures; nothing can be added afterwards.
+
+        Parameters
+        ----------
+        threshold
+            Only keys below it are wanted.
+        """
         self._merge()
+        self._cut(threshold - 1)
         self._drop_unused()
         # Parts of the columns are handed on as they are: what is behind them takes no memory.
         kept, n_kept = self._kept, self._n_kept

@@ -8,7 +8,7 @@
         manifest.json                   names the files that count; the crawl is there if this is
         url-3f9a0c12.parquet            its set of URL keys
         content-7be21d40.parquet        that of contents, where it was asked for; text likewise
-        attributes-91d2e0ab.parquet     hosts, media types and statuses of its smallest keys
+        attributes-91d2e0ab.arrow       hosts, media types and statuses of its smallest keys
         lock                            held by the process that writes here
       cache/                            overlaps that were counted; may be deleted at any time
       spill/                            of running processes that need more than their memory
@@ -143,8 +143,9 @@ class Store:
         from crawlgauge.store.attribute_file import read_attributes
 
         label = crawl_set.crawl.label
-        path = self.folder(label) / self.manifest(label).attributes.file
-        return read_attributes(path, set_checksum=crawl_set.checksum)
+        stored = self.manifest(label).attributes
+        path = self.folder(label) / stored.file
+        return read_attributes(path, crawl_set, checksum=stored.checksum)
 
     def cache_folder(self) -> AnyPath:
         """Return the folder for what can be computed again; made if it is missing."""

@@ -50,27 +50,29 @@ def write_files(
 
     stored = {
         description.level: _write(
-            folder, description.level, partial(write_set, ranges=ranges, description=description)
+            folder,
+            f"{description.level}.parquet",
+            partial(write_set, ranges=ranges, description=description),
         )
         for description, ranges in sets
     }
     written = [read_description(folder / item.file) for item in stored.values()]
     stored_attributes = _write(
         folder,
-        "attributes",
+        "attributes.arrow",
         lambda file: write_attributes(file, attributes, set_checksum=written[0].checksum),
     )
     return Manifest(label=label, sets=stored, attributes=stored_attributes), written
 
 
 def _write(folder: Path, name: str, write: Callable[[BinaryIO], object]) -> StoredFile:
-    with partial_file(folder, f"{name}.parquet") as partial:
+    with partial_file(folder, name) as partial:
         with write_durably(partial) as file:
             write(file)
         with partial.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         # The name holds the file's digest: a reader never finds other content under one name.
-        path = folder / f"{name}-{digest[:16]}.parquet"
+        path = folder / f"{Path(name).stem}-{digest[:16]}{Path(name).suffix}"
         partial.replace(path)
     sync_folder(folder)
     return StoredFile(file=path.name, checksum=f"sha256:{digest}")

@@ -17,7 +17,7 @@ from crawlgauge.store import delta_kernel, page_kernel
 from crawlgauge.store.set_file import SetReader
 from crawlgauge.store.stored_files import damaged, missing, open_bytes, unreadable
 
-__all__ = ["SLACK", "KeyStream"]
+__all__ = ["SLACK", "KeyStream", "read_smallest"]
 
 SLACK = delta_kernel.MAX_BLOCK
 """How much more room `KeyStream.take` may need than there are keys."""
@@ -218,3 +218,28 @@ class KeyStream:
             share = min(1.0, (stop - start) / (1 << width))
             end = column.data_page_offset + int(share * column.total_compressed_size)
         return end
+
+
+def read_smallest(path: AnyPath, n_keys: int, stop: int) -> NDArray[np.uint64]:
+    """Return the smallest keys of a set.
+
+    Parameters
+    ----------
+    path
+        The set's file.
+    n_keys
+        How many.
+    stop
+        What they are all below.
+
+    Raises
+    ------
+    StoreError
+        If the set has fewer, or cannot be read.
+    """
+    keys = np.empty(n_keys + SLACK, dtype=np.uint64)
+    with KeyStream(path, stop=stop) as stream:
+        n_found, _ = stream.take(stop, keys, 0, keys.size)
+    if n_found < n_keys:
+        raise damaged(path, f"it has fewer than {n_keys:,} keys below {stop:#x}")
+    return keys[:n_keys]

@@ -85,5 +85,5 @@ def _find_leftovers(objects: Objects) -> set[str]:
 
 
 def _has_leftovers(names: list[str]) -> bool:
-    kinds = [name.rpartition("-")[0] for name in names if name.endswith(".parquet")]
+    kinds = [kind for kind, dash, _ in (name.rpartition("-") for name in names) if dash]
     return MANIFEST_NAME not in names or LOCK_NAME in names or len(kinds) > len(set(kinds))
