@@ -1,5 +1,7 @@
 """The builder gathers batches into sorted, unique keys and counts what was left out."""
 
+import datetime as dt
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -51,3 +53,14 @@ def test_what_was_left_out_is_counted_and_the_first_examples_are_kept(builder):
     assert builder.excluded == {"other-scheme": 16}
     assert [example.line for example in builder.examples] == [1, 1, 2, 2, 3]
     assert builder.runs.n_most == builder.n_captures == 0
+
+
+def test_captures_are_counted_by_day_and_those_without_a_time_are_not(builder):
+    times = ["2021-06-01T23:59:59", "NaT", "2021-06-02T00:00:00", "1969-12-31T23:59:59", "NaT"]
+    for some in (times, ["NaT"], ["2021-06-02T12:00:00"]):
+        time = np.array(some, dtype="datetime64[s]")
+        builder.add(Captures(url=pa.array([b"http://a.org/"] * time.size), time=time))
+    days = {dt.date.fromordinal(day).isoformat(): n for day, n in builder.days.items()}
+    assert days == {"1969-12-31": 1, "2021-06-01": 1, "2021-06-02": 2}
+    assert builder.first_capture == dt.datetime(1969, 12, 31, 23, 59, 59, tzinfo=dt.UTC)
+    assert builder.last_capture == dt.datetime(2021, 6, 2, 12, tzinfo=dt.UTC)

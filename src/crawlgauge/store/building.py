@@ -14,6 +14,7 @@ from crawlgauge.keys.rules import GIVEN, KeyRule
 from crawlgauge.sources.captures import NO_STATUS, Captures, Rejection
 from crawlgauge.store.attributes import AttributeBuilder
 from crawlgauge.store.choices import Choices
+from crawlgauge.store.day_kernel import NOT_A_TIME, count_days, find_ends
 from crawlgauge.store.key_runs import KeyMemory, SortedKeys
 from crawlgauge.store.level_building import LevelBuilder
 
@@ -21,6 +22,7 @@ __all__ = ["MAX_EXAMPLES", "SetBuilder", "open_builder"]
 
 MAX_EXAMPLES = 5
 _EPOCH = dt.date(1970, 1, 1).toordinal()
+_DAY_SECONDS = 86_400
 
 
 class SetBuilder:
@@ -107,19 +109,18 @@ class SetBuilder:
     def _count_times(self, captures: Captures) -> None:
         if captures.time is None:
             return
-        is_missing = np.isnat(captures.time)
-        times = captures.time[~is_missing] if is_missing.any() else captures.time
-        if times.size == 0:
+        times = captures.time.view(np.int64)
+        first, last = find_ends(times)
+        if last == NOT_A_TIME:
             return
-        days = times.astype("datetime64[D]").astype(np.int64)
-        first_day = int(days.min())
+        first_day = first // _DAY_SECONDS
         # Readers take no time for one that lies outside of two centuries.
-        counts = np.bincount(days - first_day)
+        counts = np.zeros(last // _DAY_SECONDS - first_day + 1, dtype=np.int64)
+        count_days(times, first_day, counts)
         for day in np.flatnonzero(counts).tolist():
             self.days[_EPOCH + first_day + day] += int(counts[day])
-        first, last = _to_time(times.min()), _to_time(times.max())
-        self.first_capture = min(first, self.first_capture or first)
-        self.last_capture = max(last, self.last_capture or last)
+        self.first_capture = min(_to_time(first), self.first_capture or _to_time(first))
+        self.last_capture = max(_to_time(last), self.last_capture or _to_time(last))
 
 
 def open_builder(choices: Choices, memory: KeyMemory) -> SetBuilder:
@@ -149,6 +150,5 @@ def _count_no_status(captures: Captures) -> int:
     return int(np.count_nonzero((captures.status == NO_STATUS) & ~captures.revisit))
 
 
-def _to_time(moment: np.datetime64) -> dt.datetime:
-    seconds = int(moment.astype("datetime64[s]").astype(np.int64))
+def _to_time(seconds: int) -> dt.datetime:
     return dt.datetime.fromtimestamp(seconds, tz=dt.UTC)
