@@ -14,8 +14,8 @@ from crawlgauge.sources.csv_kernel import (
     find_cells,
 )
 from crawlgauge.sources.line_kernel import ACCEPTED, SKIPPED, TOO_LONG
+from crawlgauge.sources.lines import Lines
 from crawlgauge.sources.record_kernel import GROUP, N_FIELDS, STATUS, URL
-from crawlgauge.sources.records import find_line_ends
 
 SPACES = b" \t\n\v\f\r"
 QUOTED = re.compile(rb' *"((?:[^"]|"")*+)(")?')
@@ -25,7 +25,8 @@ COLUMNS = {URL: 1, STATUS: 0, GROUP: 1}
 def find(data, *, delimiter=b",", longest=1 << 20, trusted=0, is_end=True):
     """Return verdicts and cells by line, how many lines are done and what is trusted."""
     block = np.frombuffer(bytearray(data), dtype=np.uint8)
-    ends = find_line_ends(data)
+    n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
+    ends = Lines(data=data, place=0, n_lines=n_lines, n_before=0).find_ends()
     wanted = np.array([1 << STATUS, 1 << URL | 1 << GROUP], dtype=np.uint8)
     spans = np.zeros((ends.size, N_FIELDS, 2), dtype=np.int32)
     verdicts = np.full(ends.size, 99, dtype=np.uint8)

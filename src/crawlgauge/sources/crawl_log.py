@@ -22,7 +22,7 @@ from crawlgauge.sources.crawl_log_kernel import (
 from crawlgauge.sources.line_kernel import ACCEPTED
 from crawlgauge.sources.lines import Lines, read_lines
 from crawlgauge.sources.record_kernel import GROUP, N_FIELDS
-from crawlgauge.sources.records import MAX_URL_BYTES, assemble, find_line_ends
+from crawlgauge.sources.records import MAX_URL_BYTES, assemble
 from crawlgauge.sources.request import Request
 
 __all__ = ["looks_like_crawl_log", "read_crawl_log"]
@@ -97,7 +97,7 @@ def _find_group(wanted: str | None, name: str) -> int:
 
 
 def _scan(lines: Lines, group: int, name: str, request: Request) -> Captures:
-    line_ends = find_line_ends(lines.data)
+    line_ends = lines.find_ends()
     n_lines = line_ends.size
     block = np.frombuffer(lines.data, dtype=np.uint8)
     spans = np.empty((n_lines, N_FIELDS, 2), dtype=np.int32)

@@ -15,7 +15,7 @@ from crawlgauge.sources.csv_layout import CsvLayout, find_layout, is_table
 from crawlgauge.sources.lines import Lines, read_lines
 from crawlgauge.sources.member_lines import UTF8_MARK
 from crawlgauge.sources.record_kernel import N_FIELDS, URL
-from crawlgauge.sources.records import MAX_URL_BYTES, assemble, find_line_ends
+from crawlgauge.sources.records import MAX_URL_BYTES, assemble
 from crawlgauge.sources.request import Request
 
 __all__ = ["looks_like_csv", "read_csv_rows"]
@@ -96,7 +96,7 @@ class _RowReader:
         self._request = request
         self._name = name
         self._n_to_skip = layout.n_skipped
-        self._waiting = Lines(data=b"", place=0, n_before=0)
+        self._waiting = Lines(data=b"", place=0, n_lines=0, n_before=0)
         self._trusted = 0
 
     def read(self, lines: Lines) -> Iterator[Captures]:
@@ -106,7 +106,10 @@ class _RowReader:
         waiting = self._waiting
         if waiting.data and waiting.place + len(waiting.data) == lines.place:
             lines = Lines(
-                data=waiting.data + lines.data, place=waiting.place, n_before=waiting.n_before
+                data=waiting.data + lines.data,
+                place=waiting.place,
+                n_lines=waiting.n_lines + lines.n_lines,
+                n_before=waiting.n_before,
             )
         else:
             # Something was lost in between: what waits never ends.
@@ -121,7 +124,7 @@ class _RowReader:
 
     def _scan(self, lines: Lines, *, is_end: bool) -> Captures:
         block = np.frombuffer(bytearray(lines.data), dtype=np.uint8)
-        line_ends = find_line_ends(lines.data)
+        line_ends = lines.find_ends()
         spans = np.empty((line_ends.size, N_FIELDS, 2), dtype=np.int32)
         verdicts = np.empty(line_ends.size, dtype=np.uint8)
         bounds = np.empty((line_ends.size, 2), dtype=np.int64)
@@ -163,13 +166,14 @@ def _mark_wanted(columns: dict[int, int]) -> NDArray[np.uint8]:
 
 
 def _skip_lines(lines: Lines, n_lines: int) -> Lines:
-    line_ends = find_line_ends(lines.data)
-    return _cut(lines, int(line_ends[min(n_lines, line_ends.size) - 1]) + 1, n_lines)
+    n_skipped = min(n_lines, lines.n_lines)
+    return _cut(lines, int(lines.find_ends()[n_skipped - 1]) + 1, n_skipped)
 
 
 def _cut(lines: Lines, n_bytes: int, n_lines: int) -> Lines:
     return Lines(
         data=lines.data[n_bytes:],
         place=lines.place + n_bytes,
+        n_lines=lines.n_lines - n_lines,
         n_before=None if lines.n_before is None else lines.n_before + n_lines,
     )

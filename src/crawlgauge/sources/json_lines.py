@@ -17,7 +17,7 @@ from crawlgauge.sources.json_objects import (
 )
 from crawlgauge.sources.line_kernel import ACCEPTED, SKIPPED, TOO_LONG
 from crawlgauge.sources.lines import Lines, read_lines
-from crawlgauge.sources.records import MAX_URL_BYTES, find_line_ends
+from crawlgauge.sources.records import MAX_URL_BYTES
 from crawlgauge.sources.request import Request
 
 __all__ = ["looks_like_json_lines", "read_json_lines"]
@@ -77,7 +77,7 @@ def read_json_lines(stream: ByteStream, request: Request) -> Iterator[Captures]:
 
 def _scan(lines: Lines, members: MemberNames, request: Request, name: str) -> Captures:
     block = np.frombuffer(lines.data, dtype=np.uint8)
-    ends = find_line_ends(lines.data)
+    ends = lines.find_ends()
     starts = np.concatenate(([0], ends[:-1] + 1))
     ends = ends - ((ends > starts) & (block[ends - 1] == ord("\r")))
     verdicts = np.full(ends.size, ACCEPTED, dtype=np.uint8)

@@ -15,7 +15,7 @@ __all__ = [
     "OTHER_SCHEME",
     "SKIPPED",
     "TOO_LONG",
-    "count_lines",
+    "count_newlines",
     "find_ends",
     "scan_lines",
 ]
@@ -39,17 +39,16 @@ _FTP = np.frombuffer(b"ftp", dtype=np.uint8)
 
 
 @compiled
-def count_lines(block: NDArray[np.uint8]) -> int:
-    """Return how many lines a block has; the last one may lack its newline."""
-    n_lines, place = 0, 0
+def count_newlines(block: NDArray[np.uint8], start: int) -> int:
+    """Return how many newlines a block has from a place on."""
+    n_found, place = 0, start
     while place + VECTOR <= block.size:
-        n_lines += count_bits(match_byte(block, place, _NEWLINE))
+        n_found += count_bits(match_byte(block, place, _NEWLINE))
         place += VECTOR
     while place < block.size:
-        n_lines += block[place] == _NEWLINE
+        n_found += block[place] == _NEWLINE
         place += 1
-    is_open = block.size > 0 and block[block.size - 1] != _NEWLINE
-    return n_lines + (1 if is_open else 0)
+    return n_found
 
 
 @compiled

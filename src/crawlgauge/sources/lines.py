@@ -1,17 +1,21 @@
 """Cut blocks of bytes into whole lines, however long the lines are."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crawlgauge.errors import DamagedInput
 from crawlgauge.sources import byte_stream
 from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.line_kernel import count_lines
+from crawlgauge.sources.line_kernel import count_newlines, find_ends
 
 __all__ = ["Lines", "read_lines", "whole_lines"]
+
+_Found = tuple[bytes, int, int]
+"""Lines, their place and their number."""
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 
@@ -30,19 +34,22 @@ class Lines:
         The lines with their newlines; the input's last line may lack its own.
     place
         Where they begin in the decompressed input.
+    n_lines
+        How many there are.
     n_before
         How many lines stand before them; None if part of the input was lost before.
     """
 
     data: bytes
     place: int
+    n_lines: int
     n_before: int | None
-    n_lines: int = field(init=False)
-    """How many there are."""
 
-    def __post_init__(self) -> None:
-        n_lines = count_lines(np.frombuffer(self.data, dtype=np.uint8))
-        object.__setattr__(self, "n_lines", n_lines)
+    def find_ends(self) -> NDArray[np.int64]:
+        """Return where each line ends: the place of its newline, or the end of the data."""
+        ends = np.empty(self.n_lines, dtype=np.int64)
+        find_ends(np.frombuffer(self.data, dtype=np.uint8), ends)
+        return ends
 
 
 def read_lines(stream: ByteStream, longest: int) -> Iterator[Lines]:
@@ -72,11 +79,10 @@ def read_lines(stream: ByteStream, longest: int) -> Iterator[Lines]:
         try:
             if n_before is None:
                 start, blocks = _skip_line(stream.blocks(), start)
-            for data, place in whole_lines(blocks, longest):
-                lines = Lines(data=data, place=start + place, n_before=n_before)
-                yield lines
+            for data, place, n_lines in whole_lines(blocks, longest):
+                yield Lines(data=data, place=start + place, n_lines=n_lines, n_before=n_before)
                 if n_before is not None:
-                    n_before += lines.n_lines
+                    n_before += n_lines
         except DamagedInput as error:
             if not stream.recover(error):
                 return
@@ -106,8 +112,8 @@ def _skip_line(blocks: Iterator[bytes], place: int) -> tuple[int, Iterator[bytes
     return place, blocks
 
 
-def whole_lines(blocks: Iterable[bytes], longest: int) -> Iterator[tuple[bytes, int]]:
-    r"""Yield whole lines, many at a time, with the place of the first byte.
+def whole_lines(blocks: Iterable[bytes], longest: int) -> Iterator[_Found]:
+    r"""Yield whole lines, many at a time, with the place of the first byte and their number.
 
     A line that grows beyond `longest` bytes is yielded alone and in brief: without the space
     around it, cut one byte beyond `longest`. What it is, blank, a comment or too long, can still
@@ -123,7 +129,7 @@ def whole_lines(blocks: Iterable[bytes], longest: int) -> Iterator[tuple[bytes, 
     Examples
     --------
     >>> list(whole_lines([b"a\nb", b"c\nd"], 10))
-    [(b'a\nbc\n', 0), (b'd', 5)]
+    [(b'a\nbc\n', 0, 2), (b'd', 5, 1)]
     """
     batch = _Batch()
     try:
@@ -141,19 +147,19 @@ class _Batch:
 
     def __init__(self) -> None:
         self._pieces: list[bytes | memoryview] = []
-        self._n_bytes = 0
+        self._n_bytes = self._n_lines = 0
         self._start = 0
         self._place = 0
         self._rest = b""
         self._is_long = False
 
-    def add(self, block: bytes, longest: int) -> Iterator[tuple[bytes, int]]:
+    def add(self, block: bytes, longest: int) -> Iterator[_Found]:
         first = 0
         if self._is_long:
             first = block.find(b"\n") + 1
             self._shorten(self._rest + (block[: first - 1] if first else block), longest)
             if first:
-                yield self._rest + b"\n", self._start
+                yield self._rest + b"\n", self._start, 1
                 self._rest, self._start, self._is_long = b"", self._place + first, False
         if not self._is_long:
             cut = block.rfind(b"\n", first) + 1
@@ -161,6 +167,8 @@ class _Batch:
                 # One copy of a block costs as much as finding its fields.
                 self._pieces += [self._rest, memoryview(block)[first:cut]]
                 self._n_bytes += len(self._rest) + cut - first
+                # Now, while the block is near the processor.
+                self._n_lines += count_newlines(np.frombuffer(block, dtype=np.uint8), first)
                 self._rest = block[cut:]
             else:
                 self._rest += block[first:]
@@ -172,15 +180,15 @@ class _Batch:
                 yield from self.take_lines()
         self._place += len(block)
 
-    def take_lines(self) -> Iterator[tuple[bytes, int]]:
+    def take_lines(self) -> Iterator[_Found]:
         if self._pieces:
-            yield b"".join(self._pieces), self._start
+            yield b"".join(self._pieces), self._start, self._n_lines
             self._start += self._n_bytes
-            self._pieces, self._n_bytes = [], 0
+            self._pieces, self._n_bytes, self._n_lines = [], 0, 0
 
-    def take_rest(self) -> Iterator[tuple[bytes, int]]:
+    def take_rest(self) -> Iterator[_Found]:
         if self._rest:
-            yield self._rest, self._start
+            yield self._rest, self._start, 1
 
     def _shorten(self, line: bytes, longest: int) -> None:
         """Keep the beginning of a line that tells what it is."""

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from crawlgauge.damage import Damage
 from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.lines import Lines
-from crawlgauge.sources.records import find_line_ends
 
 __all__ = ["UTF8_MARK", "cut_line", "find_cuts", "find_lines", "first_line"]
 
@@ -36,7 +35,7 @@ def find_lines(
         Tells whether a place in the lines, given the beginning and the end of what seems to be
         one line, stands between two.
     """
-    ends = find_line_ends(lines.data)
+    ends = lines.find_ends()
     cuts = find_cuts(lines, stream, is_between)
     starts = np.empty_like(ends)
     starts[:1], starts[1:] = 0, ends[:-1] + 1

@@ -17,7 +17,6 @@ __all__ = [
     "FIRST_OWN_VERDICT",
     "MAX_URL_BYTES",
     "assemble",
-    "find_line_ends",
 ]
 
 MAX_URL_BYTES = 1 << 16
@@ -103,20 +102,6 @@ def assemble(
         excluded=left_out.excluded,
         examples=left_out.examples(block, bounds, name=name, first_line=first_line, place=place),
     )
-
-
-def find_line_ends(data: bytes) -> NDArray[np.int64]:
-    r"""Return where each line of whole lines ends: the place of its newline, or the data's end.
-
-    Examples
-    --------
-    >>> find_line_ends(b"a\nbc").tolist()
-    [1, 4]
-    """
-    block = np.frombuffer(data, dtype=np.uint8)
-    line_ends = np.empty(line_kernel.count_lines(block), dtype=np.int64)
-    line_kernel.find_ends(block, line_ends)
-    return line_ends
 
 
 def _pick(

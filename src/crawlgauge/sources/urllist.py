@@ -10,7 +10,7 @@ from crawlgauge.sources.byte_stream import ByteStream
 from crawlgauge.sources.captures import Captures, Rejection
 from crawlgauge.sources.left_out import readable
 from crawlgauge.sources.lines import Lines, read_lines
-from crawlgauge.sources.records import MAX_URL_BYTES, find_line_ends
+from crawlgauge.sources.records import MAX_URL_BYTES
 from crawlgauge.sources.request import Request
 from crawlgauge.sources.texts import Texts
 
@@ -49,7 +49,7 @@ def read_url_list(stream: ByteStream, request: Request) -> Iterator[Captures]:  
 def _scan(lines: Lines, name: str) -> Captures:
     """Return the captures of whole lines."""
     block = np.frombuffer(lines.data, dtype=np.uint8)
-    line_ends = find_line_ends(lines.data)
+    line_ends = lines.find_ends()
     starts = np.empty(line_ends.size, dtype=np.int32)
     ends = np.empty(line_ends.size, dtype=np.int32)
     counts = np.zeros(line_kernel.N_VERDICTS, dtype=np.int64)
