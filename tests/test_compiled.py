@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -41,6 +42,35 @@ def test_kernels_outside_of_the_package_are_compiled_too():
         return number * 2
 
     assert double(21) == 42
+
+
+def test_kernels_call_each_other_and_keep_what_is_said_of_them():
+    @compiled
+    def double(number):
+        """Return twice as much."""
+        return number * 2
+
+    @compiled
+    def quadruple(number):
+        return double(double(number))
+
+    assert quadruple(21) == 84
+    assert double.__doc__ == "Return twice as much."
+    assert double.__name__ == "double"
+
+
+def test_threads_that_call_a_kernel_at_the_same_time_compile_it_once(monkeypatch):
+    n_made = []
+    make = module._compile
+    monkeypatch.setattr(module, "_compile", lambda function: n_made.append(1) or make(function))
+
+    @compiled
+    def double(number):
+        return number * 2
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(double, range(8))) == [2 * number for number in range(8)]
+    assert len(n_made) == 1
 
 
 def test_other_kernels_of_the_same_process_have_linear_algebra():

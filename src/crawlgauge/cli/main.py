@@ -104,6 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     signal.signal(signal.SIGTERM, _stop)
     # The matrices here are small: threads would wait for each other longer than they compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Arrow's own allocator asks the system for fresh memory where this one hands out used one.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     # What libraries make while they are loaded is no garbage; to look through it takes a while.
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     sys.exit(_run(arguments))
