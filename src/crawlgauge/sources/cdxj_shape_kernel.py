@@ -73,6 +73,10 @@ _ONE = np.uint64(1)
 _HALF = np.uint64(32)
 _AT_ONCE = 8
 
+_CHUNK = 1 << 16
+"""How many bytes are looked through at a time: with what is found in them, a core's own cache holds
+them."""
+
 
 @compiled
 def scan_alike(  # noqa: C901, PLR0912, PLR0915 - see below
@@ -122,82 +126,97 @@ def scan_alike(  # noqa: C901, PLR0912, PLR0915 - see below
     int
         Where the next one begins.
     """
-    n_specials = _find_specials(block, n_bytes, specials)
     places = spans.reshape(-1)
-    line, start, special, n_cuts = 0, 0, 0, 0
+    line, start, n_cuts, chunk = 0, 0, 0, _CHUNK
     # All in one function, and most numbers unsigned: numba hands on an array in so many parts that
     # a call for each line would take as long as the line, and sees to negative ones each time.
     while start < n_bytes:
-        record = np.uint64(line * _N_PLACES)
-        for number in range(_N_PLACES):
-            places[record + np.uint64(number)] = NONE
-        key_end = _find_key_end(block, start)
-        place, end = key_end + _TIME_BYTES + 2, NONE
-        after, before, seen = np.uint64(special), BEGINNING, 0
-        is_alike = key_end != NONE and specials[after] > place
-        while is_alike and place < n_bytes:
-            row = np.uint64(known[before + FOLLOWER])
-            wanted = masks[row >> _ROW_BITS]
-            if match_same(block, place, joints, int(row << _JOINT_BITS)) & wanted != wanted:
-                row = _find_joint(block, place, joints, masks, known, n_joints, before)
-                if row == UNKNOWN:
+        # Lines are read soon after their special bytes were found, while they are near the
+        # processor. One that does not end in the chunk is left to the next, which begins with it.
+        first_line, stop, special = line, min(start + chunk, n_bytes), 0
+        n_specials = _find_specials(block, start, stop, specials)
+        while start < stop:
+            record = np.uint64(line * _N_PLACES)
+            for number in range(_N_PLACES):
+                places[record + np.uint64(number)] = NONE
+            key_end = _find_key_end(block, start)
+            place, end = key_end + _TIME_BYTES + 2, NONE
+            after, before, seen = np.uint64(special), BEGINNING, 0
+            is_alike = key_end != NONE and specials[after] > place
+            while is_alike and place < stop:
+                row = np.uint64(known[before + FOLLOWER])
+                wanted = masks[row >> _ROW_BITS]
+                if match_same(block, place, joints, int(row << _JOINT_BITS)) & wanted != wanted:
+                    row = _find_joint(block, place, joints, masks, known, n_joints, before)
+                    if row == UNKNOWN:
+                        break
+                    known[before + FOLLOWER] = row
+                before = row
+                first = place + known[row + LENGTH]
+                after += np.uint64(known[row + N_QUOTES])
+                if known[row + IS_TEXT]:
+                    place = int(np.int64(specials[after]))
+                    closing = place + 1
+                    is_alike = block[np.uint64(place)] == _QUOTE
+                else:
+                    place = _find_number_end(block, first)
+                    closing = place
+                    is_alike = place > first
+                field = known[row + FIELD]
+                if field != NONE:
+                    # Which of two members counts is for others to decide.
+                    is_alike = is_alike and not seen >> field & 1
+                    seen |= 1 << field
+                    if place - first > 1 or (place > first and block[np.uint64(first)] != _DASH):
+                        slot = record + np.uint64(2 * field)
+                        places[slot], places[slot + _ONE] = first, place
+                if block[np.uint64(closing)] == _CLOSE:
+                    end = closing + 1 if is_alike else NONE
                     break
-                known[before + FOLLOWER] = row
-            before = row
-            first = place + known[row + LENGTH]
-            after += np.uint64(known[row + N_QUOTES])
-            if known[row + IS_TEXT]:
-                place = int(np.int64(specials[after]))
-                closing = place + 1
-                is_alike = block[np.uint64(place)] == _QUOTE
+            cut = cuts[n_cuts]
+            if end != NONE:
+                end += block[end] == _RETURN
+                is_end = block[end] == _NEWLINE or end == cut or (is_last and end == n_bytes)
+                end = end if is_end and end <= min(cut, stop) else NONE
+            if end != NONE and (end < stop or stop == n_bytes):
+                verdicts[line] = ACCEPTED
+                spans[line, KEY, 0], spans[line, KEY, 1] = start, key_end
+                spans[line, TIME, 0], spans[line, TIME, 1] = key_end + 1, key_end + 1 + _TIME_BYTES
+                special = int(np.int64(after))
             else:
-                place = _find_number_end(block, first)
-                closing = place
-                is_alike = place > first
-            field = known[row + FIELD]
-            if field != NONE:
-                # Which of two members counts is for others to decide.
-                is_alike = is_alike and not seen >> field & 1
-                seen |= 1 << field
-                if place - first > 1 or (place > first and block[np.uint64(first)] != _DASH):
-                    slot = record + np.uint64(2 * field)
-                    places[slot], places[slot + _ONE] = first, place
-            if block[np.uint64(closing)] == _CLOSE:
-                end = closing + 1 if is_alike else NONE
-                break
-        cut = cuts[n_cuts]
-        if end != NONE:
-            end += block[end] == _RETURN
-            is_end = block[end] == _NEWLINE or end == cut or (is_last and end == n_bytes)
-            end = end if is_end and end <= min(cut, n_bytes) else NONE
-        if end != NONE:
-            verdicts[line] = ACCEPTED
-            spans[line, KEY, 0], spans[line, KEY, 1] = start, key_end
-            spans[line, TIME, 0], spans[line, TIME, 1] = key_end + 1, key_end + 1 + _TIME_BYTES
-            special = int(np.int64(after))
+                verdicts[line] = UNSURE
+                newline = special
+                while newline < n_specials and block[specials[newline]] != _NEWLINE:
+                    newline += 1
+                end = min(int(np.int64(specials[newline])), cut)
+                if end == stop and (stop < n_bytes or not is_last):
+                    break
+            bounds[line, 0], bounds[line, 1] = start, end
+            line += 1
+            is_cut = end == cut
+            n_cuts += is_cut
+            start = end if is_cut else end + 1
+            while special < n_specials and specials[special] < start:
+                special += 1
+        if line > first_line:
+            chunk = _CHUNK
+        elif stop < n_bytes:
+            chunk *= 2
         else:
-            verdicts[line] = UNSURE
-            newline = special
-            while newline < n_specials and block[specials[newline]] != _NEWLINE:
-                newline += 1
-            end = min(int(np.int64(specials[newline])), cut)
-            if end == n_bytes and not is_last:
-                break
-        bounds[line, 0], bounds[line, 1] = start, end
-        line += 1
-        is_cut = end == cut
-        n_cuts += is_cut
-        start = end if is_cut else end + 1
-        while special < n_specials and specials[special] < start:
-            special += 1
+            break
     return line, start
 
 
 @compiled
-def _find_specials(block: NDArray[np.uint8], n_bytes: int, specials: NDArray[np.int32]) -> int:
-    """Find quotation marks, backslashes and control bytes; return how many there are."""
+def _find_specials(
+    block: NDArray[np.uint8], start: int, stop: int, specials: NDArray[np.int32]
+) -> int:
+    """Find quotation marks, backslashes and control bytes; return how many there are.
+
+    Behind them, the list has `stop` for what is looked for and not found.
+    """
     n_found = np.uint64(0)
-    for place in range(0, n_bytes, 2 * VECTOR):
+    for place in range(start, stop, 2 * VECTOR):
         found = _match_special(block, place) | _match_special(block, place + VECTOR) << _HALF
         n_new = np.uint64(count_bits(found))
         # How many there are is hard to foresee. What is too much is overwritten.
@@ -211,10 +230,10 @@ def _find_specials(block: NDArray[np.uint8], n_bytes: int, specials: NDArray[np.
             number += 1
         n_found += n_new
     n_specials = np.int64(n_found)
-    while n_specials > 0 and specials[n_specials - 1] >= n_bytes:
+    while n_specials > 0 and specials[n_specials - 1] >= stop:
         n_specials -= 1
     # No joint has more quotation marks.
-    specials[n_specials : n_specials + _AT_ONCE] = n_bytes
+    specials[n_specials : n_specials + _AT_ONCE] = stop
     return int(n_specials)
 
 
