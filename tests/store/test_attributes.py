@@ -279,3 +279,15 @@ def test_attributes_that_contradict_themselves_are_refused(change, message):
     assert len(make(good)) == 2
     with pytest.raises(ValueError, match=message):
         make(good | change)
+
+
+def test_attributes_below_a_threshold_are_the_first_ones():
+    builder = AttributeBuilder()
+    urls = [b"http://%s.example/" % name for name in (b"a", b"b", b"c", b"d")]
+    builder.add(np.array([40, 10, 30, 20], dtype=np.uint64), Captures(url=pa.array(urls)))
+    whole = builder.finish()
+    part = whole.below(30)
+    assert part.keys.tolist() == [10, 20]
+    assert [part.hosts[code].as_py() for code in part.host_codes] == ["b.example", "d.example"]
+    assert part.threshold == 30
+    assert whole.below(WHOLE) is whole

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crawlgauge as cg
+from crawlgauge.keys import thresholds
 from crawlgauge.keys.thresholds import WHOLE, Sampling, count_ranges, parse_sampling
 from crawlgauge.store import key_runs
 from crawlgauge.store.key_runs import KeyMemory, sort_unique
@@ -130,3 +131,29 @@ def test_sorting_handles_the_extremes():
     keys = np.array([LARGEST, 0, 2**63, 0, LARGEST], dtype=np.uint64)
     assert sort_unique(keys).tolist() == [0, 2**63, LARGEST]
     assert sort_unique(np.empty(0, dtype=np.uint64)).size == 0
+
+
+@pytest.mark.parametrize("n_bytes", [AMPLE, 800])
+def test_keys_that_somebody_has_sorted_need_not_be_sorted_again(spill, monkeypatch, n_bytes):
+    runs = KeyMemory(n_bytes, spill).open_runs(Sampling())
+    batches = draw_batches(5)
+    for batch in batches:
+        runs.add(batch)
+    expected = sort_unique(np.concatenate(batches))
+    plain = gather(runs)
+    monkeypatch.setattr(key_runs.KeyRuns, "_sort_pending", lambda _: None)
+    runs.settle(expected, WHOLE)
+    assert gather(runs).tolist() == plain.tolist() == expected.tolist()
+    assert runs.n_most == expected.size
+
+
+@pytest.mark.parametrize(("sample", "threshold"), [(None, WHOLE - 1), ("auto", WHOLE)])
+def test_keys_of_a_part_do_not_stand_for_all(spill, monkeypatch, sample, threshold):
+    monkeypatch.setattr(thresholds, "_AUTO_KEYS", 20)
+    runs = KeyMemory(AMPLE, spill).open_runs(parse_sampling(sample))
+    batches = draw_batches(6)
+    for batch in batches:
+        runs.add(batch)
+    every = sort_unique(np.concatenate(batches))
+    runs.settle(every[:10], threshold)
+    assert gather(runs).tolist() == every[: 20 if sample else every.size].tolist()

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
 import pyarrow as pa
 
 from crawlgauge.crawl import format_time
@@ -273,16 +272,7 @@ class _Reading:
             share = self._plan.slack * MAX_KEYS / max(1.0, n_expected)
             if share < 1:
                 end = min(end, max(1, int(builder.runs.threshold * share)))
-        n_kept = len(found) if end >= WHOLE else int(np.searchsorted(found.keys, np.uint64(end)))
-        return replace(
-            found,
-            keys=found.keys[:n_kept].copy(),
-            times=found.times[:n_kept].copy(),
-            statuses=found.statuses[:n_kept].copy(),
-            host_codes=found.host_codes[:n_kept].copy(),
-            mime_codes=found.mime_codes[:n_kept].copy(),
-            threshold=end,
-        )
+        return found.below(end)
 
 
 def _moved(captures: Captures, n_bytes: int) -> Captures:

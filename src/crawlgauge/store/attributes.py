@@ -2,7 +2,7 @@
 
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -88,6 +88,21 @@ class Attributes:
     def __len__(self) -> int:
         return int(self.keys.size)
 
+    def below(self, threshold: int) -> "Attributes":
+        """Return those of the keys below a threshold, without holding on to the others."""
+        if threshold >= self.threshold:
+            return self
+        n_kept = int(np.searchsorted(self.keys, np.uint64(threshold)))
+        return replace(
+            self,
+            keys=self.keys[:n_kept].copy(),
+            times=self.times[:n_kept].copy(),
+            statuses=self.statuses[:n_kept].copy(),
+            host_codes=self.host_codes[:n_kept].copy(),
+            mime_codes=self.mime_codes[:n_kept].copy(),
+            threshold=threshold,
+        )
+
 
 class AttributeBuilder:
     """Collects the attributes of the smallest keys of one crawl, in bounded memory.
@@ -158,16 +173,9 @@ class AttributeBuilder:
             self._merge()
         self._drop_unused()
 
-    def finish(self, threshold: int = WHOLE) -> Attributes:
-        """Return what is known of all captures; nothing can be added afterwards.
-
-        Parameters
-        ----------
-        threshold
-            Only keys below it are wanted.
-        """
+    def finish(self) -> Attributes:
+        """Return what is known of all captures; nothing can be added afterwards."""
         self._merge()
-        self._cut(threshold - 1)
         self._drop_unused()
         # Parts of the columns are handed on as they are: what is behind them takes no memory.
         kept, n_kept = self._kept, self._n_kept

@@ -12,10 +12,10 @@ from crawlgauge.keys.hashing import compute_keys
 from crawlgauge.keys.levels import BY_URL
 from crawlgauge.keys.rules import GIVEN, KeyRule
 from crawlgauge.sources.captures import NO_STATUS, Captures, Rejection
-from crawlgauge.store.attributes import AttributeBuilder
+from crawlgauge.store.attributes import AttributeBuilder, Attributes
 from crawlgauge.store.choices import Choices
 from crawlgauge.store.day_kernel import NOT_A_TIME, count_days, find_ends
-from crawlgauge.store.key_runs import KeyMemory, SortedKeys
+from crawlgauge.store.key_runs import KeyMemory, KeyRuns, SortedKeys
 from crawlgauge.store.level_building import LevelBuilder
 
 __all__ = ["MAX_EXAMPLES", "SetBuilder", "open_builder"]
@@ -94,6 +94,14 @@ class SetBuilder:
         self.rejected.update(captures.rejected)
         self.excluded.update(captures.excluded)
         self.examples.extend(captures.examples[: MAX_EXAMPLES - len(self.examples)])
+
+    def finish_attributes(self) -> Attributes:
+        """Return the attributes of the smallest keys; nothing can be added afterwards."""
+        attributes = self.attributes.finish()
+        if isinstance(self.runs, KeyRuns):
+            # Those of a small crawl are of all its keys.
+            self.runs.settle(attributes.keys, attributes.threshold)
+        return attributes.below(self.runs.threshold)
 
     def _keys_of(self, captures: Captures) -> NDArray[np.uint64]:
         if self._rule != GIVEN:

@@ -111,6 +111,23 @@ class KeyRuns:
         if self._n_pending >= _RUN_KEYS:
             self._sort_pending()
 
+    def settle(self, keys: Keys, threshold: int) -> None:
+        """Learn which keys there are from somebody who has sorted them already.
+
+        Parameters
+        ----------
+        keys
+            All keys that were added and lie below a threshold, sorted and unique.
+        threshold
+            If these runs reach beyond it, what they hold is sorted as ever.
+        """
+        if threshold >= self.threshold and self._max_keys is None:
+            self._pending, self._n_pending, self._spilled = [], 0, []
+            self._sorted = [keys]
+            self._count_held(keys.size - self.n_held)
+        else:
+            self._sort_pending()
+
     @property
     def n_most(self) -> int:
         """How many distinct keys there are at most: those of several runs are not yet compared."""

@@ -248,6 +248,7 @@ def publish_crawl(
         What to tell of it.
     """
     builder = crawl.builder
+    attributes = builder.finish_attributes()
     _check_sample(crawl)
     description = CrawlSet(
         crawl=Crawl(
@@ -274,7 +275,6 @@ def publish_crawl(
         provenance=Provenance.now(settings=crawl.settings, inputs=crawl.inputs),
         path=writer.folder,
     )
-    attributes = builder.attributes.finish(builder.runs.threshold)
     sets = [(description, builder.runs), *_describe_levels(description, builder)]
     n_keys = sum(runs.n_most for _, runs in sets)
     n_bytes = n_keys * _BYTES_PER_KEY + len(attributes) * _BYTES_PER_ATTRIBUTE
