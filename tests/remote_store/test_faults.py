@@ -184,7 +184,7 @@ def test_a_file_taken_for_a_leftover_is_sent_again(s3_place, make_list, monkeypa
 
     def put(self, content):
         for name in s3_place.names():
-            if name.endswith(".parquet"):
+            if name.endswith((".parquet", ".arrow")):
                 s3_place.delete(name)
         original(self, content)
 

@@ -117,6 +117,35 @@ def test_leftovers_of_a_killed_process_are_cleaned_by_the_next_add(
     see_whole(full_store, ["2021-06", "2021-12"])
 
 
+@pytest.mark.parametrize(
+    ("label", "names"),
+    [
+        ("2021-06", ["url-0000.parquet"]),
+        ("2021-06", ["attributes-0000.arrow"]),
+        ("2021-06", [".partial-1-2-url.parquet"]),
+        ("2020-06", ["lock"]),
+        ("2020-06", ["lock", "url-0000.parquet", ".partial-1-2-attributes.arrow"]),
+    ],
+)
+def test_leftovers_of_a_killed_process_are_cleaned_by_an_add_of_another_crawl(
+    full_store, make_list, see_whole, label, names
+):
+    folder = full_store / "crawls" / label
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / name).write_bytes(b"")
+    cg.add_crawl(full_store, "2022-06", make_list(range(100)))
+    see_whole(full_store, ["2021-06", "2021-12", "2022-06"])
+
+
+def test_a_folder_that_no_process_has_written_in_is_left_alone(full_store, make_list):
+    folder = full_store / "crawls" / "2020-06"
+    folder.mkdir()
+    (folder / "url-0000.parquet").write_bytes(b"being copied")
+    cg.add_crawl(full_store, "2022-06", make_list(range(100)))
+    assert [path.name for path in folder.iterdir()] == ["url-0000.parquet"]
+
+
 def test_leftovers_of_a_process_killed_while_it_made_the_store_do_not_matter(
     store, make_list, see_whole
 ):

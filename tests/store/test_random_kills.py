@@ -71,11 +71,17 @@ def look():
 def tidy():
     act("replace", "2022-06-tidy", files[:1])
     cg.remove_crawl(store, "2022-06-tidy")
-    known = {"store.json", "manifest.json", "lock"}
+    known = {store / "store.json"}
+    for manifest in store.glob("crawls/*/manifest.json"):
+        named = json.loads(manifest.read_bytes())
+        stored = [entry["file"] for entry in (*named["sets"].values(), named["attributes"])]
+        known |= {manifest.with_name(name) for name in ("manifest.json", "lock", *stored)}
+    # On an object store a file that no manifest names may be about to be named, until it is old.
+    kept = {".parquet", ".arrow"} if "://" in sys.argv[1] else set()
     strange = [
         str(path)
         for path in store.rglob("*")
-        if path.is_file() and path.name not in known and path.suffix != ".parquet"
+        if path.is_file() and path not in known and path.suffix not in kept
         and path.parent.name != "cache" or path.name.startswith(".partial-")
     ]
     return {"strange": strange}

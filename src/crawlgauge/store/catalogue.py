@@ -41,8 +41,8 @@ from crawlgauge.store.creation import (
 )
 from crawlgauge.store.documents import read_document
 from crawlgauge.store.files import PARTIAL_PREFIX, explain_os_error, remove_if_abandoned
-from crawlgauge.store.locking import hold_lock
-from crawlgauge.store.manifest import MANIFEST_NAME, Manifest, read_manifest
+from crawlgauge.store.locking import LOCK_NAME, hold_lock
+from crawlgauge.store.manifest import MANIFEST_NAME, Manifest, has_leftovers, read_manifest
 from crawlgauge.store.set_file import read_description
 from crawlgauge.store.spilling import remove_abandoned
 
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 __all__ = ["Store", "open_store", "store_for_adding", "stored_rule"]
 
 _REQUESTS_AT_ONCE = 16
+_PATIENCE = 1.0
+"""Seconds: a process that cleans up after another has its lock for less."""
 
 T = TypeVar("T")
 
@@ -227,7 +229,7 @@ class Store:
 @contextmanager
 def _hold_local(path: Path, label: str, key_rule: str) -> Iterator[CrawlWriter]:
     folder = path / CRAWLS / label
-    with hold_lock(folder):
+    with hold_lock(folder, patience=_PATIENCE):
         # Another process that failed may have taken the empty store away meanwhile.
         create_store(path, key_rule)
         writer = LocalCrawlWriter(label=label, folder=folder)
@@ -241,11 +243,13 @@ def _clean_up_after_killed(path: Path, label: str) -> None:
     remove_abandoned(path)
     for leftover in (path / CACHE).glob(f"{PARTIAL_PREFIX}*"):
         remove_if_abandoned(leftover)
-    found = (path / CRAWLS).glob(f"[!.]*/{PARTIAL_PREFIX}*")
-    for folder in {leftover.parent for leftover in found} - {path / CRAWLS / label}:
-        # A crawl that is being written cleans up after itself.
-        with suppress(StoreBusy), hold_lock(folder):
-            LocalCrawlWriter(label=folder.name, folder=folder).clean()
+    # Each folder that a process has written in holds a lock: any other is not the store's to clean.
+    folders = {lock.parent for lock in (path / CRAWLS).glob(f"[!.]*/{LOCK_NAME}")}
+    for folder in folders - {path / CRAWLS / label}:
+        if has_leftovers([entry.name for entry in folder.glob("*")]):
+            # A crawl that is being written cleans up after itself.
+            with suppress(StoreBusy), hold_lock(folder):
+                LocalCrawlWriter(label=folder.name, folder=folder).clean()
 
 
 def open_store(path: AnyPath, *, create_with: KeyRule | None = None) -> Store:

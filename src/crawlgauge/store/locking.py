@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,23 +12,26 @@ from crawlgauge.errors import StoreBusy
 __all__ = ["LOCK_NAME", "acquire_lock", "hold_lock"]
 
 LOCK_NAME = "lock"
+_PAUSE = 0.02
 
 
 @contextmanager
-def hold_lock(folder: Path) -> Iterator[None]:
+def hold_lock(folder: Path, *, patience: float = 0.0) -> Iterator[None]:
     """Keep every other process from writing in `folder`, which is made if it is missing.
 
     Parameters
     ----------
     folder
         The folder of one crawl; its name is the crawl's label.
+    patience
+        Seconds to wait for another process.
 
     Raises
     ------
     StoreBusy
         If another process holds the lock.
     """
-    handle = acquire_lock(folder)
+    handle = _wait_for_lock(folder, patience)
     try:
         os.ftruncate(handle, 0)
         os.write(handle, f"{os.getpid()}\n".encode())
@@ -69,6 +73,15 @@ def acquire_lock(folder: Path) -> int:
         if _is_same_file(handle, path):
             return handle
         os.close(handle)  # The file was removed and made anew before the lock was had.
+
+
+def _wait_for_lock(folder: Path, patience: float) -> int:
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        with suppress(StoreBusy):
+            return acquire_lock(folder)
+        time.sleep(_PAUSE)
+    return acquire_lock(folder)
 
 
 def _is_same_file(handle: int, path: Path) -> bool:

@@ -1,15 +1,23 @@
 """The manifest of a crawl: which files it consists of. A crawl is there if its manifest is."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from crawlgauge.errors import StoreError
 from crawlgauge.remote.remote_path import AnyPath
 from crawlgauge.store.documents import ADD_AGAIN, read_document
+from crawlgauge.store.files import PARTIAL_PREFIX
 
-__all__ = ["MANIFEST_NAME", "MANIFEST_SCHEMA", "Manifest", "StoredFile", "read_manifest"]
+__all__ = [
+    "MANIFEST_NAME",
+    "MANIFEST_SCHEMA",
+    "Manifest",
+    "StoredFile",
+    "has_leftovers",
+    "read_manifest",
+]
 
 MANIFEST_NAME = "manifest.json"
 MANIFEST_SCHEMA = "crawlgauge.crawl/1"
@@ -94,3 +102,13 @@ def _read_file(entry: Any, path: AnyPath) -> StoredFile:  # noqa: ANN401 - JSON
     if not isinstance(entry, dict) or not {"file", "checksum"} <= entry.keys():
         raise StoreError(f"{path} is damaged: it does not name its files; {ADD_AGAIN}")
     return StoredFile(file=entry["file"], checksum=entry["checksum"])
+
+
+def has_leftovers(names: Collection[str]) -> bool:
+    """Tell from the names in a crawl's folder whether a killed process has left some of them.
+
+    It does not need to read the manifest: a crawl has one file of each kind.
+    """
+    kinds = [kind for kind, dash, _ in (name.rpartition("-") for name in names) if dash]
+    is_partial = any(name.startswith(PARTIAL_PREFIX) for name in names)
+    return MANIFEST_NAME not in names or is_partial or len(kinds) > len(set(kinds))

@@ -11,7 +11,7 @@ from crawlgauge.remote.remote_path import RemotePath
 from crawlgauge.remote.s3_objects import objects_at
 from crawlgauge.store.creation import CRAWLS, create_store
 from crawlgauge.store.locking import LOCK_NAME
-from crawlgauge.store.manifest import MANIFEST_NAME
+from crawlgauge.store.manifest import MANIFEST_NAME, has_leftovers
 from crawlgauge.store.remote_writer import RemoteCrawlWriter
 from crawlgauge.store.spilling import SpillFolder, remove_abandoned
 
@@ -81,9 +81,8 @@ def _find_leftovers(objects: Objects) -> set[str]:
     for name in (*found, *objects.unfinished_uploads(f"{CRAWLS}/")):
         _, label, *rest = name.split("/", maxsplit=2)
         names_of[label] += rest
-    return {label for label, names in names_of.items() if label and _has_leftovers(names)}
-
-
-def _has_leftovers(names: list[str]) -> bool:
-    kinds = [kind for kind, dash, _ in (name.rpartition("-") for name in names) if dash]
-    return MANIFEST_NAME not in names or LOCK_NAME in names or len(kinds) > len(set(kinds))
+    return {
+        label
+        for label, names in names_of.items()
+        if label and (LOCK_NAME in names or has_leftovers(names))
+    }
