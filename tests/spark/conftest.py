@@ -9,6 +9,8 @@ import pytest
 
 import crawlgauge as cg
 
+collect_ignore = ["killing.py"]  # A program that a test runs; it needs PySpark.
+
 
 @pytest.fixture
 def write_urls(tmp_path):

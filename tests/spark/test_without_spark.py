@@ -42,15 +42,15 @@ def test_options_that_make_no_sense_are_refused(capsys, command, words, message)
     assert message in told
 
 
-@pytest.mark.parametrize("missing", ["pyspark", "pandas"])
+@pytest.mark.parametrize("missing", [("pyspark",), ("pandas",), ("pyspark", "pandas")])
 def test_without_the_extra_it_is_said_what_to_install(capsys, monkeypatch, missing):
-    find_spec = importlib.util.find_spec
+    found = importlib.util.find_spec("json")
     monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == missing else find_spec(name)
+        importlib.util, "find_spec", lambda name: None if name in missing else found
     )
     code, told = run(capsys, "overlaps", "--engine", "spark")
     assert code == 1
-    assert f"needs {missing}" in told
+    assert f"needs {' and '.join(missing)}, not installed here" in told
     assert "pip install 'crawlgauge[spark]'" in told
     assert "Java 17" in told
 

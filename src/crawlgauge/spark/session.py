@@ -46,8 +46,8 @@ def check_installed() -> None:
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise SparkError(
-            f"the engine spark needs {' and '.join(missing)}, which is not installed; install it "
-            f"with {_EXTRA}, and Java 17 or newer"
+            f"the engine spark needs {' and '.join(missing)}, not installed here; run {_EXTRA}, "
+            "and install Java 17 or newer"
         )
     home = os.environ.get("JAVA_HOME")
     if home and not (Path(home) / "bin" / "java").exists():
