@@ -27,6 +27,7 @@ def test_the_estimates_are_near_the_truth(tmp_path, seed):
     assert steps == [(number, 15) for number in range(1, 16)]
 
 
+@pytest.mark.slow
 def test_it_can_be_repeated_and_shows_truth_beside_estimate(tmp_path, capsys):
     folder = tmp_path / "new" / "demo"
     run_demo(folder, seed=5)
