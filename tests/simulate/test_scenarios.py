@@ -23,9 +23,13 @@ BIASES = {
     "reseed": (1.11, 1.12),
     "scope-change": (1.00, 1.01),
 }
+SEEN_ALWAYS = {"pure", "core-always", "survival-mix"}
 
 
-@pytest.mark.parametrize("name", BIASES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in SEEN_ALWAYS else pytest.mark.slow) for name in BIASES],
+)
 def test_a_departure_from_the_urn_biases_the_estimates_by_a_known_factor(name):
     table = draw_table(find_scenario(name), seed=11)
     estimates = estimate_coverage(table)
@@ -37,6 +41,7 @@ def test_a_departure_from_the_urn_biases_the_estimates_by_a_known_factor(name):
         assert found / table.truth.coverage == pytest.approx(two_way, abs=0.015)
 
 
+@pytest.mark.slow
 def test_trends_bias_the_papers_persistence_as_the_formulas_say():
     """A trend k of log coverage shifts the slope by k/2; growth with constant size is k = -rho."""
     for name, expected in (
