@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from crawlgauge.arrow_columns import to_column, to_values
 from crawlgauge.overlaps.counts import Counts, Subject
 from crawlgauge.remote.remote_path import AnyPath
-from crawlgauge.store.arrow_columns import to_column
 from crawlgauge.store.stored_files import find_files, put_file
 
 __all__ = ["load_counts", "save_counts"]
@@ -119,7 +119,7 @@ def _from_bytes(content: bytes) -> Counts | None:
             checksums=tuple(document["checksums"]),
         ),
         n_shared=np.array(document["n_shared"], dtype=np.int64),
-        masks=table.column("mask").to_numpy().copy(),
-        counts=table.column("count").to_numpy().copy(),
+        masks=to_values(table.column("mask"), np.uint64),
+        counts=to_values(table.column("count"), np.int64),
         history_end=int(document["history_end"], 16),
     )

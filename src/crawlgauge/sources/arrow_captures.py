@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from crawlgauge.arrow_columns import find_missing, to_column, to_values
 from crawlgauge.errors import SourceError
 from crawlgauge.sources import column_kernel
 from crawlgauge.sources.captures import NO_STATUS, Captures, Rejection
@@ -125,7 +126,7 @@ def _to_texts(columns: Mapping[int, pa.Array], field: int, n_rows: int, name: st
         return Texts.of(_to_binary(column, field, name))
     texts = Texts.of(pa.concat_arrays([_to_binary(column.dictionary, field, name), _NO_TEXT]))
     # The last text, which is not there, is that of nulls: they have no code.
-    codes = column.indices.cast(pa.int64()).fill_null(-1).to_numpy()
+    codes = to_values(column.indices, np.int64, missing=-1)
     n_nulls, largest = np.count_nonzero(codes < 0), codes.max(initial=-1)
     if n_nulls != column.indices.null_count or largest >= len(texts) - 1:
         raise pa.ArrowInvalid("there is a code that is not in its dictionary")
@@ -150,12 +151,12 @@ def _to_statuses(column: pa.Array | None, n_rows: int, name: str) -> NDArray[np.
         # A column of integers in which some are missing is often stored so.
         column = _to_integers(column)
     if pa.types.is_integer(column.type):
-        numbers = column.fill_null(0).to_numpy(zero_copy_only=False)
+        numbers = to_values(column, column.type.to_pandas_dtype(), missing=0)
         is_status = numbers < 10**MAX_STATUS_DIGITS
         if pa.types.is_signed_integer(column.type):
             is_status &= numbers > -(10**MAX_STATUS_DIGITS)
         if column.null_count:
-            is_status &= column.is_valid().to_numpy(zero_copy_only=False)
+            is_status &= ~find_missing(column)
         statuses[is_status] = numbers[is_status]
         return statuses
     texts = Texts.of(_to_binary(column, STATUS, name))
@@ -174,14 +175,14 @@ def _to_seconds(column: pa.Array, name: str) -> NDArray[np.datetime64]:
         numbers = column.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.int64())
     else:
         raise _unusable(column, TIME, name)
-    seconds = numbers.fill_null(0).to_numpy(zero_copy_only=False)
+    seconds = to_values(numbers, np.int64, missing=0)
     if per_second > 1:
         seconds = seconds // per_second
     if pa.types.is_date(kind):
         seconds = seconds * 86_400
     is_wrong = (seconds < _MIN_SECONDS) | (seconds >= _MAX_SECONDS)
     if column.null_count:
-        is_wrong |= column.is_null().to_numpy(zero_copy_only=False)
+        is_wrong |= find_missing(column)
     return np.where(is_wrong, NO_TIME, seconds).view("datetime64[s]")
 
 
@@ -220,9 +221,9 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _to_integers(column: pa.Array) -> pa.Array:
     """Return whole numbers as integers, and null for all others."""
-    numbers = column.cast(pa.float64()).fill_null(np.nan).to_numpy()
+    numbers = to_values(column, np.float64, missing=np.nan)
     is_whole = (np.abs(numbers) < 2.0**53) & (np.floor(numbers) == numbers)
-    return pa.array(np.where(is_whole, numbers, 0).astype(np.int64), mask=~is_whole)
+    return to_column(np.where(is_whole, numbers, 0).astype(np.int64), ~is_whole)
 
 
 def _unusable(column: pa.Array, field: int, name: str) -> SourceError:

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from crawlgauge.arrow_columns import find_missing, to_bitmap
 from crawlgauge.compiled import compiled
 from crawlgauge.words import copy_bytes
 
@@ -51,7 +52,7 @@ class Texts:
         offsets = np.frombuffer(offset_buffer or b"", dtype=np.int32)
         starts, ends = offsets[first:last], offsets[first + 1 : last + 1]
         if column.null_count:
-            is_null = column.is_null().to_numpy(zero_copy_only=False)
+            is_null = find_missing(column)
             starts, ends = (np.where(is_null, np.int32(-1), places) for places in (starts, ends))
         # A column of empty texts only has no data buffer at all.
         return cls(
@@ -82,7 +83,7 @@ class Texts:
         data = np.empty(int(offsets[-1]), dtype=np.uint8)
         _copy_texts(self.data, self.starts, self.ends, data)
         is_missing = self.starts < 0
-        validity = pa.array(~is_missing).buffers()[1] if is_missing.any() else None
+        validity = to_bitmap(~is_missing) if is_missing.any() else None
         buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(data)]
         return pa.Array.from_buffers(pa.binary(), len(self), buffers)
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from crawlgauge.arrow_columns import to_values
 from crawlgauge.errors import SourceError
 from crawlgauge.sources import sifting_kernel
 from crawlgauge.sources.captures import Captures
@@ -151,9 +152,10 @@ def _sift_by_mime(
     is_left: NDArray[np.bool_], excluded: dict[str, int], mime: Texts, words: list[str]
 ) -> None:
     # There are few media types, however many captures.
-    encoded = mime.to_arrow().fill_null(b"").dictionary_encode()
-    kinds = [kind.partition(b";")[0].strip().lower() for kind in encoded.dictionary.to_pylist()]
-    codes = encoded.indices.to_numpy(zero_copy_only=False)
+    encoded = mime.to_arrow().dictionary_encode()
+    texts = (*encoded.dictionary.to_pylist(), b"")
+    kinds = [text.partition(b";")[0].strip().lower() for text in texts]
+    codes = to_values(encoded.indices, np.int64, missing=len(kinds) - 1)
     is_unknown = np.array([kind in _UNKNOWN_MIMES for kind in kinds], dtype=np.bool_)
     is_wanted = np.array([_fits(kind, words) for kind in kinds], dtype=np.bool_)
     for reason, is_out in ((_NO_MIME, is_unknown[codes]), (_OTHER_MIME, ~is_wanted[codes])):

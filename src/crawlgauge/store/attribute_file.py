@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from crawlgauge.arrow_columns import find_missing, to_column, to_values
 from crawlgauge.errors import StoreError
 from crawlgauge.remote.remote_path import AnyPath
-from crawlgauge.store.arrow_columns import to_column
 from crawlgauge.store.attributes import NO_STATUS, NO_TIME, Attributes
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.key_stream import read_smallest
@@ -108,7 +108,7 @@ def read_attributes(path: AnyPath, crawl_set: CrawlSet, *, checksum: str) -> Att
     return Attributes(
         keys=read_smallest(crawl_set.path, batch.num_rows, threshold),
         times=_to_times(times, first_time),
-        statuses=statuses.fill_null(NO_STATUS).to_numpy(),
+        statuses=to_values(statuses, np.int16, missing=NO_STATUS),
         host_codes=_to_codes(hosts),
         mime_codes=_to_codes(mimes),
         hosts=hosts.dictionary,
@@ -136,9 +136,8 @@ def _unsigned_for(numbers: NDArray[np.int64]) -> type[np.unsignedinteger[Any]]:
 
 
 def _to_times(column: pa.Array, first_time: int) -> NDArray[np.int64]:
-    is_timeless = column.is_null().to_numpy(zero_copy_only=False)
-    seconds = column.fill_null(0).to_numpy().astype(np.int64)
-    return np.where(is_timeless, NO_TIME, first_time + seconds)
+    seconds = to_values(column, np.int64, missing=0)
+    return np.where(find_missing(column), NO_TIME, first_time + seconds)
 
 
 def _to_coded(codes: NDArray[np.int32], texts: pa.Array) -> pa.DictionaryArray:
@@ -148,5 +147,4 @@ def _to_coded(codes: NDArray[np.int32], texts: pa.Array) -> pa.DictionaryArray:
 
 
 def _to_codes(column: pa.DictionaryArray) -> NDArray[np.int32]:
-    codes: NDArray[np.int32] = column.indices.fill_null(-1).to_numpy().astype(np.int32)
-    return codes
+    return to_values(column.indices, np.int32, missing=-1)

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from crawlgauge.arrow_columns import to_values
 from crawlgauge.crawl import check_label
 from crawlgauge.errors import CrawlError, SourceError
 from crawlgauge.provenance import Setting
@@ -138,12 +139,12 @@ class ByField:
                 "one that it has with --split-field"
             )
         # There are far fewer files than captures.
-        encoded = captures.group.to_arrow().fill_null(b"").dictionary_encode()
-        found = [self._label(value) for value in encoded.dictionary.to_pylist()]
+        encoded = captures.group.to_arrow().dictionary_encode()
+        found = [self._label(value) for value in (*encoded.dictionary.to_pylist(), b"")]
         labels = sorted({label for label in found if label is not None})
         place = {label: number for number, label in enumerate(labels)}
         codes = np.array([-1 if one is None else place[one] for one in found], dtype=np.int64)
-        numbers = codes[encoded.indices.to_numpy(zero_copy_only=False)]
+        numbers = codes[to_values(encoded.indices, np.int64, missing=len(found) - 1)]
         return Assignment(numbers=numbers, labels=labels, reason="no-match")
 
     def _label(self, value: bytes) -> str | None:

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from crawlgauge.arrow_columns import to_column, to_values
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import CrawlError, StoreError
 from crawlgauge.keys.thresholds import KEY_BITS, WHOLE, count_ranges
 from crawlgauge.remote.remote_path import AnyPath
-from crawlgauge.store.arrow_columns import to_column
 from crawlgauge.store.checksum import KeysChecksum
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.stored_files import damaged, missing, parquet_source, unreadable
@@ -167,8 +167,7 @@ class SetReader:
             raise missing(self._path) from None
         except (pa.ArrowException, OSError) as error:
             raise unreadable(self._path, error) from error
-        keys: NDArray[np.uint64] = column.to_numpy()
-        return keys
+        return to_values(column, np.uint64)
 
 
 def split_keys(keys: NDArray[np.uint64], range_bits: int) -> list[NDArray[np.uint64]]:
