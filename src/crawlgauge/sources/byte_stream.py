@@ -260,17 +260,34 @@ class ByteStream:
         return self._file.as_input(through)
 
     def _pieces(self) -> Iterator[bytes]:
-        if self._decompress is None:
+        if self._compression is None or self._decompress is None:
             while data := self._feed.take_some():
                 self._n_out += len(data)
                 yield data
             return
+        kind, is_small = self._compression, True
         while self._feed.skip_zeros():
-            self._members.extend((self._n_out, self._feed.place))
+            small = kind.open_small(self._feed) if is_small and kind.open_small else []
+            if small:
+                yield from self._put_together(small)
+                check_expansion(self._feed.place, self._n_out, self._max_expansion)
+                continue
+            start = self._feed.place
+            self._members.extend((self._n_out, start))
             for piece in self._decompress(self._feed):
                 self._n_out += len(piece)
                 yield piece
                 check_expansion(self._feed.place, self._n_out, self._max_expansion)
+            # Most streams have small members or large ones throughout.
+            is_small = self._feed.place - start <= kind.small_bytes
+
+    def _put_together(self, members: list[tuple[int, bytes]]) -> Iterator[bytes]:
+        """Yield the content of small members, if they have any."""
+        for place, content in members:
+            self._members.extend((self._n_out, place))
+            self._n_out += len(content)
+        if together := b"".join(content for _, content in members):
+            yield together
 
     def _find_member(self) -> bool:
         """Go on to the next member of the compressed stream, and tell whether there is one."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from crawlgauge.sources.feed import BrokenStream, Feed
-from crawlgauge.sources.gzip_member import inflate_member
+from crawlgauge.sources.gzip_member import SMALL_BYTES, inflate_member, inflate_small_members
 from crawlgauge.sources.member_decompressor import decompress_member
 
 __all__ = ["Compression", "find_compression"]
@@ -36,12 +36,19 @@ class Compression:
         The greatest length of `start`.
     open
         Returns a function that decompresses the member at hand; called once for a whole stream.
+    open_small
+        Decompresses all members at hand, up to one that has more than `small_bytes` or is not
+        whole; returns where each begins, and its content. None if there is no such function.
+    small_bytes
+        See `open_small`.
     """
 
     magic: re.Pattern[bytes]
     start: re.Pattern[bytes]
     start_bytes: int
     open: Callable[[], Callable[[Feed], Iterator[bytes]]]
+    open_small: Callable[[Feed], list[tuple[int, bytes]]] | None = None
+    small_bytes: int = 0
 
 
 def find_compression(beginning: bytes) -> Compression | None:
@@ -127,6 +134,8 @@ _COMPRESSIONS = (
         start=re.compile(rb"\x1f\x8b\x08[\x00-\x1f]"),
         start_bytes=4,
         open=lambda: inflate_member,
+        open_small=inflate_small_members,
+        small_bytes=SMALL_BYTES,
     ),
     Compression(
         magic=re.compile(rb"BZh[1-9]"),
