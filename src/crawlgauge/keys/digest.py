@@ -3,10 +3,16 @@
 import base64
 import binascii
 import re
+from collections.abc import Sequence
 
-__all__ = ["ALGORITHMS", "MIN_PLACEHOLDER", "canonical_digest"]
+import numpy as np
+from numpy.typing import NDArray
 
-ALGORITHMS = (
+from crawlgauge.core.captures import hash_texts
+
+__all__ = ["canonical_digest", "digest_keys"]
+
+_ALGORITHMS = (
     (b"md5", 16),
     (b"sha1", 20),
     (b"sha224", 28),
@@ -16,7 +22,7 @@ ALGORITHMS = (
 )
 """Names and lengths in bytes of the algorithms whose digests are decoded."""
 
-MIN_PLACEHOLDER = 16
+_MIN_PLACEHOLDER = 16
 """So often the same digit stands in no digest; indexes write zeros or As where they have none."""
 
 _SPACES = b" \t\n\v\f\r"
@@ -48,7 +54,7 @@ def canonical_digest(text: bytes) -> bytes | None:
     label, rest = labelled.groups() if labelled else (b"", value)
     label = label.lower().replace(b"-", b"").replace(b"_", b"")
     digits = rest.strip(_SPACES).rstrip(b"=")
-    if digits in (b"", b"-") or (len(digits) >= MIN_PLACEHOLDER and len(set(digits)) == 1):
+    if digits in (b"", b"-") or (len(digits) >= _MIN_PLACEHOLDER and len(set(digits)) == 1):
         return None
     found = _decode(label, digits)
     if found is None:
@@ -59,7 +65,7 @@ def canonical_digest(text: bytes) -> bytes | None:
 
 def _decode(label: bytes, digits: bytes) -> tuple[bytes, bytes] | None:
     """Return the algorithm and the bytes of a digest, if its length is that of an algorithm."""
-    candidates = [item for item in ALGORITHMS if label in (b"", item[0])]
+    candidates = [item for item in _ALGORITHMS if label in (b"", item[0])]
     for name, n_bytes in candidates:
         if len(digits) == 2 * n_bytes and _HEX.fullmatch(digits):
             return name, binascii.unhexlify(digits)
@@ -72,3 +78,21 @@ def _decode(label: bytes, digits: bytes) -> tuple[bytes, bytes] | None:
             padded = digits.translate(_URL_SAFE) + b"=" * (-len(digits) % 4)
             return name, base64.b64decode(padded)
     return None
+
+
+def digest_keys(texts: Sequence[bytes | None]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """Return the keys of digests, and for each of the texts whether it is one.
+
+    Parameters
+    ----------
+    texts
+        Digests as inputs write them; None where there is none.
+
+    Returns
+    -------
+    tuple
+        Keys of those that are digests, in their order; and which are.
+    """
+    forms = [None if text is None else canonical_digest(text) for text in texts]
+    are_known = np.array([form is not None for form in forms], np.bool_)
+    return hash_texts([form for form in forms if form is not None]), are_known

@@ -5,18 +5,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
+from crawlgauge.core.captures import hash_texts
 from crawlgauge.errors import SourceError
-from crawlgauge.keys.hashing import compute_keys
-from crawlgauge.keys.rules import GIVEN
-from crawlgauge.keys.scope_kernel import DEFERRED, find_prefix, find_prefixes
 from crawlgauge.keys.surt import canonical_surt
-from crawlgauge.remote.remote_path import AnyPath
-from crawlgauge.sources.texts import Texts
 
-__all__ = ["Scope", "parse_scope", "read_scope"]
+__all__ = ["Scope", "parse_scope"]
 
 _HERITRIX = re.compile(rb"(?:https?://)?\(")
 _HOST = re.compile(rb"(\*?\.)?[^\s/,()?#@]+")
@@ -56,49 +51,6 @@ class Scope:
     is_open: bool
     hosts: tuple[bytes, ...] | None
 
-    def covers(self, urls: Texts | pa.Array) -> NDArray[np.bool_]:
-        """Tell for each URL whether it is in scope.
-
-        Parameters
-        ----------
-        urls
-            Texts, or an Arrow binary column; without nulls.
-        """
-        texts = Texts.of(urls)
-        found = np.empty(len(texts), dtype=np.int64)
-        if len(texts):
-            prefixes = self.lengths, self.hashes, self.is_whole
-            find_prefixes(texts.data, texts.starts, texts.ends, *prefixes, found)
-            deferred = np.flatnonzero(found == DEFERRED)
-            for number, url in zip(deferred, texts.take(deferred).to_pylist(), strict=True):
-                form = np.frombuffer(canonical_surt(url or b""), dtype=np.uint8)
-                found[number] = find_prefix(form, form.size, *prefixes)
-        return np.where(found < 0, self.is_open, self.is_inside[found])
-
-
-def read_scope(path: AnyPath) -> Scope:
-    """Read a file of scope rules, one a line.
-
-    Parameters
-    ----------
-    path
-        Each line is a host or domain, with all below it (``example.org``), the beginning of a
-        URL (``https://example.org/blog/``) or of a canonical one (``org,example)/blog/``, also
-        as Heritrix writes it: ``http://(org,example,``). With ``!`` before it, it is out of
-        scope. The longest rule that fits a URL decides. Blank lines and lines that begin with
-        ``#`` are passed over.
-
-    Raises
-    ------
-    SourceError
-        If the file cannot be read or a line cannot be understood.
-    """
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise SourceError(f"cannot read the scope {path}: {error.strerror}") from error
-    return parse_scope(text, str(path))
-
 
 def parse_scope(text: bytes, name: str) -> Scope:
     r"""Understand scope rules, as `read_scope` does.
@@ -128,12 +80,12 @@ def parse_scope(text: bytes, name: str) -> Scope:
     if not rules:
         raise SourceError(f"the scope {name} has no rule; write one a line: {_EXAMPLES}")
     forms = sorted(rules)
-    hashes = _hash(forms)
+    hashes = hash_texts(forms)
     order = np.argsort(hashes)
     listing = b"\n".join(b"%s %d%d" % (form, *rules[form]) for form in forms)
     return Scope(
         name=name,
-        checksum=f"xxh64:{int(_hash([listing])[0]):016x}",
+        checksum=f"xxh64:{int(hash_texts([listing])[0]):016x}",
         lengths=np.array(sorted({len(form) for form in forms}, reverse=True), dtype=np.int64),
         hashes=hashes[order],
         is_whole=np.array([rules[form].is_whole for form in forms], dtype=np.bool_)[order],
@@ -157,10 +109,6 @@ def _find_hosts(forms: list[bytes]) -> tuple[bytes, ...] | None:
 class _Rule(NamedTuple):
     is_whole: bool
     is_inside: bool
-
-
-def _hash(texts: list[bytes]) -> NDArray[np.uint64]:
-    return compute_keys(pa.array(texts, pa.binary()), GIVEN)
 
 
 def _to_prefix(word: bytes, where: str) -> tuple[bytes, bool]:

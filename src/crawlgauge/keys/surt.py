@@ -2,17 +2,14 @@
 
 The form is the sort key of web archive indexes (``org,example)/path?query``), made by the rules
 of the Internet Archive where they are sound; docs/url-identity.md shows each with an example.
-The compiled twin in `surt_kernel` agrees with it or leaves the URL to it.
+The compiled twin, `crawlgauge.core.surt`, agrees with it or leaves the URL to it.
 """
 
+import ipaddress
 import re
+import unicodedata
 
-from crawlgauge.keys.percent import escape, unescape
-from crawlgauge.keys.surt_host import canonical_host
-from crawlgauge.keys.surt_path import canonical_path
-from crawlgauge.keys.surt_query import canonical_query
-
-__all__ = ["canonical_surt"]
+__all__ = ["canonical_host", "canonical_surt"]
 
 _BLANK = bytes(range(0x21))
 _STRAY = b"\t\n\r"
@@ -56,8 +53,8 @@ def canonical_surt(url: bytes) -> bytes:
     host, port = _split_authority(authority, scheme)
     if not host:
         return text.lower() or b"-"
-    query = canonical_query(query)
-    return host + port + b")" + canonical_path(path) + (b"?" + query if query else b"")
+    query = _canonical_query(query)
+    return host + port + b")" + _canonical_path(path) + (b"?" + query if query else b"")
 
 
 def _split_scheme(text: bytes) -> tuple[bytes, bytes]:
@@ -90,7 +87,7 @@ def _split_authority(authority: bytes, scheme: bytes) -> tuple[bytes, bytes]:
         host, port = host + bracket, rest.removeprefix(b":")
     else:
         host, _, port = place.partition(b":")
-    return canonical_host(host), _canonical_port(unescape(port), scheme)
+    return canonical_host(host), _canonical_port(_unescape(port), scheme)
 
 
 def _canonical_port(port: bytes, scheme: bytes) -> bytes:
@@ -98,4 +95,274 @@ def _canonical_port(port: bytes, scheme: bytes) -> bytes:
     if port.isdigit() and len(digits) <= 5 and int(digits or b"0") <= _MAX_PORT:
         number = int(digits or b"0")
         return b"" if number == _DEFAULT_PORTS.get(scheme) else b":%d" % number
-    return port and b":" + escape(port, also=_NOT_IN_PORT).lower()
+    return port and b":" + _escape(port, also=_NOT_IN_PORT).lower()
+
+
+_MAX_IDN_LABEL = 63
+_WWW = re.compile(rb"www[0-9]{0,3}")
+_NUMBER = re.compile(rb"0x[0-9a-f]*|[0-9]+")
+_MAX_NUMBER_DIGITS = 16
+# These mean something in a SURT or in a URL, or are no part of any host.
+_NOT_IN_HOST = b'"#()*,/:<>?@[\\]^`{|}'
+
+# The data of Unicode 3.2, which IDNA was made for, are part of every Python and never change.
+_UNICODE = unicodedata.ucd_3_2_0
+# Browsers keep these four today: fass.de and faß.de are two sites.
+_KEPT = frozenset("ßς\u200c\u200d")
+# RFC 3454, table B.1: commonly mapped to nothing.
+_INVISIBLE = frozenset(
+    "\u00ad\u034f\u1806\u180b\u180c\u180d\u200b\u2060\ufeff"
+    + "".join(map(chr, range(0xFE00, 0xFE10)))
+)
+
+
+def canonical_host(host: bytes) -> bytes:
+    """Return the host part of a SURT, or nothing if there is no host.
+
+    Examples
+    --------
+    >>> canonical_host(b"WWW.Example.org.")
+    b'org,example'
+    >>> canonical_host("bücher.ch".encode()) == canonical_host(b"xn--bcher-kva.ch")
+    True
+    >>> canonical_host(b"0x7f.1")
+    b'1,0,0,127'
+    >>> canonical_host(b"[::1]")
+    b'[0:0:0:0:0:0:0:1]'
+    """
+    if host.startswith(b"["):
+        address = _read_ipv6(host)
+        if address:
+            return address
+    labels = _strip_www(_split_labels(host))
+    labels = _read_ipv4(labels) or labels
+    return b",".join(_escape(label, also=_NOT_IN_HOST).lower() for label in reversed(labels))
+
+
+def _read_ipv6(host: bytes) -> bytes:
+    """Write all eight groups: which of them are zero, or how they were written, is no matter."""
+    try:
+        address = ipaddress.IPv6Address(host.decode("ascii").removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return b""
+    packed = address.packed
+    groups = (packed[place : place + 2].hex().lstrip("0") or "0" for place in range(0, 16, 2))
+    return f"[{':'.join(groups)}]".encode()
+
+
+def _split_labels(host: bytes) -> list[bytes]:
+    """Return the labels in lower case, international ones in ASCII, without empty ones."""
+    text = _unescape(host)
+    # A wide percent sign folds to a plain one, which may make an escape again.
+    while (plain := _unescape(_to_ascii(text))) != text:
+        text = plain
+    return [label for label in text.lower().split(b".") if label]
+
+
+def _to_ascii(host: bytes) -> bytes:
+    if host.isascii():
+        return host
+    try:
+        text = host.decode("utf-8")
+    except UnicodeDecodeError:
+        return host
+    for _ in range(4):
+        # Folding can give characters that fold further; it settles after the second time.
+        text = _fold(text)
+    return b".".join(_encode_label(label) for label in text.split("."))
+
+
+def _fold(text: str) -> str:
+    kept = (_fold_character(character) for character in text if character not in _INVISIBLE)
+    return _UNICODE.normalize("NFKC", "".join(kept)).replace("。", ".")
+
+
+def _fold_character(character: str) -> str:
+    is_unknown = _UNICODE.category(character) == "Cn"
+    return character if is_unknown or character in _KEPT else character.lower()
+
+
+def _encode_label(label: str) -> bytes:
+    # Encoding takes the square of the length, and no name may be longer.
+    if label.isascii() or len(label) > _MAX_IDN_LABEL:
+        return label.encode()
+    return b"xn--" + label.encode("punycode")
+
+
+def _strip_www(labels: list[bytes]) -> list[bytes]:
+    """Take ``www`` and ``www2`` away as long as a name with a dot remains."""
+    n_stripped = 0
+    while len(labels) - n_stripped > 2 and _WWW.fullmatch(labels[n_stripped]):
+        n_stripped += 1
+    return labels[n_stripped:]
+
+
+def _read_ipv4(labels: list[bytes]) -> list[bytes]:
+    """Return the four numbers of an address in any form that browsers accept, or nothing."""
+    if not 1 <= len(labels) <= 4 or not all(map(_NUMBER.fullmatch, labels)):
+        return []
+    numbers = [_read_number(label) for label in labels]
+    *leading, last = numbers
+    if any(not 0 <= number < 256 for number in leading):
+        return []
+    n_last = 4 - len(leading)
+    if not 0 <= last < 256**n_last:
+        return []
+    return [b"%d" % number for number in (*leading, *last.to_bytes(n_last, "big"))]
+
+
+def _read_number(text: bytes) -> int:
+    """Read a decimal, octal (``017``) or hexadecimal (``0xf``) number; -1 if it is none."""
+    if text.startswith(b"0x"):
+        digits, base = text[2:], 16
+    elif text.startswith(b"0"):
+        digits, base = text[1:], 8
+    else:
+        digits, base = text, 10
+    digits = digits.lstrip(b"0") or b"0"
+    if len(digits) > _MAX_NUMBER_DIGITS:
+        return -1
+    try:
+        return int(digits, base)
+    except ValueError:
+        return -1
+
+
+_KEEP_IN_PATH = b"?"
+"""In a path an escaped question mark is a character; a plain one would begin the query."""
+
+_SERVLET_SESSION = re.compile(rb";jsessionid=[^;/]*")
+_ASPX_SESSION = re.compile(rb"\((?:[0-9a-z]{24}|(?:[a-z]\([0-9a-z]{24}\))+)\)")
+
+
+def _canonical_path(path: bytes) -> bytes:
+    """Return the path part of a SURT.
+
+    Examples
+    --------
+    >>> _canonical_path(b"/a/./b/../%7Euser//Page.HTML")
+    b'/a/~user/page.html'
+    >>> _canonical_path(b"/shop.jsp;jsessionid=0123")
+    b'/shop.jsp'
+    """
+    text = _escape(_unescape(path, keep=_KEEP_IN_PATH), also=b"#").lower()
+    text = _SERVLET_SESSION.sub(b"", text)
+    return b"/" + b"/".join(_strip_sessions(_walk(text.split(b"/")[1:])))
+
+
+def _walk(segments: list[bytes]) -> list[bytes]:
+    """Follow ``.`` and ``..``, as RFC 3986 says; then leave out empty segments."""
+    kept: list[bytes] = []
+    for segment in segments:
+        if segment == b"..":
+            del kept[-1:]
+        elif segment != b".":
+            kept.append(segment)
+    return [segment for segment in kept if segment]
+
+
+def _strip_sessions(segments: list[bytes]) -> list[bytes]:
+    """Leave out the session segments that ASP.NET puts before the name of a page."""
+    if not any(segment.startswith(b"(") for segment in segments):
+        return segments
+    kept = []
+    last_page = b"/".join(segments).rfind(b".aspx")
+    place = 0
+    for segment in segments:
+        place += len(segment) + 1
+        # At least one character must stand between the session and the page's ending.
+        if last_page <= place or not _ASPX_SESSION.fullmatch(segment):
+            kept.append(segment)
+    return kept
+
+
+_KEEP_IN_QUERY = b"&+"
+"""In a query ``&`` and ``+`` separate and stand for a space; their escapes do not."""
+
+_SESSION = re.compile(rb"(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}")
+_CFID = re.compile(rb"cfid=.+", re.DOTALL)
+_CFTOKEN = re.compile(rb"cftoken=.+", re.DOTALL)
+
+
+def _canonical_query(query: bytes) -> bytes:
+    """Return the query part of a SURT, without the question mark.
+
+    Examples
+    --------
+    >>> _canonical_query(b"B=2&a=%31&PHPSESSID=0123456789abcdef0123456789abcdef")
+    b'a=1&b=2'
+    >>> _canonical_query(b"x=1&cfid=14&cftoken=72")
+    b'x=1'
+    """
+    text = _escape(_unescape(query, keep=_KEEP_IN_QUERY), also=b"#").lower()
+    parameters = [item for item in text.split(b"&") if not _SESSION.fullmatch(item)]
+    if any(map(_CFID.fullmatch, parameters)) and any(map(_CFTOKEN.fullmatch, parameters)):
+        parameters = [
+            item
+            for item in parameters
+            if not _CFID.fullmatch(item) and not _CFTOKEN.fullmatch(item)
+        ]
+    parameters.sort(key=_order)
+    return b"&".join(parameters)
+
+
+def _order(parameter: bytes) -> tuple[bytes, bool, bytes]:
+    """Order by name, then no value before an empty one, then by value."""
+    name, equals, value = parameter.partition(b"=")
+    return name, bool(equals), value
+
+
+_PERCENT = 0x25
+_HEX = frozenset(b"0123456789abcdefABCDEF")
+_PRINTABLE = frozenset(range(0x21, 0x7F)) - {_PERCENT}
+
+
+def _unescape(text: bytes, keep: bytes = b"") -> bytes:
+    """Replace ``%xx`` by its byte until none is left, but for the bytes in `keep`.
+
+    Escapes cannot overlap, so the result does not depend on the order in which they are undone:
+    one pass that looks back at what it has written finds all of them, however deep.
+
+    Examples
+    --------
+    >>> _unescape(b"%41%2542%zz")
+    b'AB%zz'
+    >>> _unescape(b"a%26b%2D", keep=b"&")
+    b'a%26b-'
+    """
+    if _PERCENT not in text:
+        return text
+    found = bytearray()
+    for byte in text:
+        found.append(byte)
+        while len(found) >= 3 and found[-3] == _PERCENT and _HEX.issuperset(found[-2:]):
+            value = int(found[-2:], 16)
+            if value in keep:
+                break
+            del found[-3:]
+            found.append(value)
+    return bytes(found)
+
+
+def _escape(text: bytes, also: bytes = b"") -> bytes:
+    """Write as ``%xx`` what is no printable ASCII, lone percent signs, and the bytes in `also`.
+
+    Examples
+    --------
+    >>> _escape(b"a b%zz%3F#", also=b"#")
+    b'a%20b%25zz%3F%23'
+    """
+    if _PRINTABLE.issuperset(text) and not any(byte in text for byte in also):
+        return text
+    found = bytearray()
+    for place, byte in enumerate(text):
+        is_kept = byte == _PERCENT and _is_escape(text[place : place + 3])
+        if is_kept or (byte in _PRINTABLE and byte not in also):
+            found.append(byte)
+        else:
+            found += b"%%%02x" % byte
+    return bytes(found)
+
+
+def _is_escape(text: bytes) -> bool:
+    return len(text) == 3 and _HEX.issuperset(text[1:])

@@ -1,49 +1,31 @@
-"""Which captures count: by HTTP status, media type and path, with the reason for the others."""
+"""What the user wants of inputs: which captures count, what makes them the same, what is kept."""
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache
-from types import MappingProxyType
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.arrow_columns import to_values
 from crawlgauge.errors import SourceError
-from crawlgauge.sources import sifting_kernel
-from crawlgauge.sources.captures import Captures
-from crawlgauge.sources.request import Field
-from crawlgauge.sources.texts import Texts
+from crawlgauge.keys.names import Names, host_of_capture
+from crawlgauge.keys.rules import BY_TEXT, BY_URL, GIVEN, SURT, KeyRule
+from crawlgauge.keys.scope import Scope
+from crawlgauge.keys.surt import canonical_surt
 
-__all__ = ["DEFAULT_STATUS", "WhatCounts", "keep", "select_captures"]
+__all__ = ["DEFAULT_MAX_EXPANSION", "DEFAULT_STATUS", "Settings", "WhatCounts"]
 
 DEFAULT_STATUS = "2xx,none"
+DEFAULT_MAX_EXPANSION = 500.0
+"""Real indexes and logs expand 5 to 50 times, highly repetitive ones 200 times."""
 
 _ANY = "any"
 _NONE = "none"
+_N_STATUSES = 1000
 _STATUS_WORD = re.compile(r"([1-9])xx|(\d{3})(?:-(\d{3}))?")
 _MIME_WORD = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/(\*|[A-Za-z0-9!#$&^_.+-]+)")
 _UNKNOWN_MIMES = (b"", b"-", b"unk", b"no-type", b"unknown", b"warc/revisit")
 """What indexes and logs write where the media type is not known, or not that of the page."""
-
-
-_NO_STATUSES, _NO_REVISITS = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.bool_)
-# As those of all batches: numba compiles for each kind of array.
-_NO_STATUSES.flags.writeable = _NO_REVISITS.flags.writeable = False
-
-_NO_MIME, _OTHER_MIME = range(sifting_kernel.N_REASONS, sifting_kernel.N_REASONS + 2)
-_EXCLUDED = MappingProxyType(
-    {
-        sifting_kernel.NOT_FETCHED: "not-fetched",
-        sifting_kernel.REDIRECT: "redirect",
-        sifting_kernel.ERROR: "error",
-        sifting_kernel.OTHER_STATUS: "status",
-        sifting_kernel.NO_STATUS_KNOWN: "no-status",
-        sifting_kernel.ROBOTS: "robots.txt",
-        _NO_MIME: "no-mime",
-        _OTHER_MIME: "mime",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,135 +50,145 @@ class WhatCounts:
     mime: str | None = None
 
     def __post_init__(self) -> None:
-        _wanted_statuses(self.status)
-        if self.mime is not None:
-            for word in _split(self.mime):
-                if not _MIME_WORD.fullmatch(word):
-                    raise SourceError(
-                        f"{word!r} is no media type; write --mime text/html,application/pdf or "
-                        "--mime 'text/*'"
-                    )
+        self.wanted_statuses()
+        for word in _split(self.mime or ""):
+            if not _MIME_WORD.fullmatch(word):
+                raise SourceError(
+                    f"{word!r} is no media type; write --mime text/html,application/pdf or "
+                    "--mime 'text/*'"
+                )
 
     @property
-    def fields(self) -> frozenset[Field]:
-        """The columns that it takes to decide."""
-        return frozenset({"status"} if self.mime is None else {"status", "mime"})
+    def any_status(self) -> bool:
+        """Whether captures count whatever their status."""
+        return _split(self.status) == [_ANY]
 
+    @property
+    def unknown_status(self) -> bool:
+        """Whether captures count that have no status."""
+        return self.any_status or _NONE in _split(self.status)
 
-def select_captures(captures: Captures, rule: WhatCounts) -> Captures:
-    """Return the captures that count, and count the others by reason.
+    def wanted_statuses(self) -> NDArray[np.bool_]:
+        """Return for each status whether captures with it count."""
+        wanted = np.full(_N_STATUSES, self.any_status)
+        words = _split(self.status)
+        if not words:
+            raise SourceError("--status names no status; write --status any, or 2xx,none")
+        for word in words:
+            match = _STATUS_WORD.fullmatch(word)
+            if word == _NONE or words == [_ANY]:
+                continue
+            if match is None:
+                raise SourceError(
+                    f"{word!r} is no HTTP status; write --status any, or some of 2xx, 200, "
+                    "200-299 and none between commas"
+                )
+            hundreds, first, last = match.groups()
+            low = 100 * int(hundreds) if hundreds else int(first)
+            high = low + 99 if hundreds else int(last or first)
+            wanted[low : high + 1] = True
+        return wanted
 
-    A revisit record says that a page was there and had not changed: without a status of its own,
-    or with 304, it counts as 200. A negative status or 0, by which Heritrix says that nothing was
-    fetched, never counts. What is left out is, in this order: ``not-fetched``, ``redirect``
-    (3xx), ``error`` (4xx, 5xx), ``status`` (others), ``no-status``, ``robots.txt`` (unless all
-    statuses are wanted), ``no-mime`` and ``mime``.
-
-    Parameters
-    ----------
-    captures
-        A batch.
-    rule
-        What the user wants.
-    """
-    reasons = np.empty(len(captures), dtype=np.uint8)
-    counts = np.zeros(sifting_kernel.N_REASONS, dtype=np.int64)
-    wanted, wants_unknown = _wanted_statuses(rule.status)
-    # Where there are no URLs, which are all there or all missing, the keys tell as much.
-    are_keys = captures.key is not None and captures.url.null_count > 0
-    names = captures.key if captures.key is not None and are_keys else captures.url
-    sifting_kernel.sift(
-        names.data,
-        names.starts,
-        names.ends,
-        are_keys,
-        *_statuses(captures),
-        wanted,
-        wants_unknown,
-        rule.status == _ANY,
-        reasons,
-        counts,
-    )
-    is_left = reasons == sifting_kernel.COUNTS
-    excluded = dict(captures.excluded)
-    for reason in np.flatnonzero(counts[1:]).tolist():
-        _add(excluded, reason + 1, int(counts[reason + 1]))
-    if rule.mime is not None and captures.mime is not None:
-        _sift_by_mime(is_left, excluded, captures.mime, _split(rule.mime))
-    if excluded == captures.excluded:
-        return captures
-    return captures.take(np.flatnonzero(is_left), excluded)
-
-
-def keep(captures: Captures, chosen: NDArray[np.bool_]) -> Captures:
-    """Return some of the captures of a batch, with all its counts."""
-    return captures.take(np.flatnonzero(chosen), captures.excluded)
-
-
-def _add(excluded: dict[str, int], reason: int, n_out: int) -> None:
-    excluded[_EXCLUDED[reason]] = excluded.get(_EXCLUDED[reason], 0) + n_out
-
-
-def _statuses(captures: Captures) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return status and whether it is a revisit of each capture; none if there are no statuses."""
-    if captures.status is None:
-        return _NO_STATUSES, _NO_REVISITS
-    if captures.revisit is None:
-        are_revisits = np.zeros(captures.status.size, dtype=np.bool_)
-        are_revisits.flags.writeable = False
-        return captures.status, are_revisits
-    return captures.status, captures.revisit
-
-
-def _sift_by_mime(
-    is_left: NDArray[np.bool_], excluded: dict[str, int], mime: Texts, words: list[str]
-) -> None:
-    # There are few media types, however many captures.
-    encoded = mime.to_arrow().dictionary_encode()
-    texts = (*encoded.dictionary.to_pylist(), b"")
-    kinds = [text.partition(b";")[0].strip().lower() for text in texts]
-    codes = to_values(encoded.indices, np.int64, missing=len(kinds) - 1)
-    is_unknown = np.array([kind in _UNKNOWN_MIMES for kind in kinds], dtype=np.bool_)
-    is_wanted = np.array([_fits(kind, words) for kind in kinds], dtype=np.bool_)
-    for reason, is_out in ((_NO_MIME, is_unknown[codes]), (_OTHER_MIME, ~is_wanted[codes])):
-        if n_out := int(np.count_nonzero(is_left & is_out)):
-            _add(excluded, reason, n_out)
-            is_left[is_out] = False
-
-
-def _fits(kind: bytes, words: list[str]) -> bool:
-    for word in words:
-        wanted = word.lower().encode()
-        if kind == wanted or (wanted.endswith(b"/*") and kind.startswith(wanted[:-1])):
-            return True
-    return False
-
-
-@lru_cache(maxsize=8)
-def _wanted_statuses(words: str) -> tuple[NDArray[np.bool_], bool]:
-    """Return which statuses are wanted, and whether captures without one are."""
-    wanted = np.zeros(sifting_kernel.MAX_STATUS + 1, dtype=np.bool_)
-    parts = _split(words)
-    if parts == [_ANY]:
-        wanted[:] = True
-        return wanted, True
-    for word in parts:
-        match = _STATUS_WORD.fullmatch(word)
-        if word == _NONE:
-            continue
-        if match is None:
-            raise SourceError(
-                f"{word!r} is no HTTP status; write --status any, or some of 2xx, 200, 200-299 "
-                "and none between commas"
-            )
-        hundreds, first, last = match.groups()
-        low = 100 * int(hundreds) if hundreds else int(first)
-        high = low + 99 if hundreds else int(last or first)
-        wanted[low : high + 1] = True
-    if not parts:
-        raise SourceError("--status names no status; write --status any, or 2xx,none")
-    return wanted, _NONE in parts
+    def judge_type(self, text: bytes) -> str:
+        """Return why captures of a media type do not count; nothing if they do."""
+        kind = text.partition(b";")[0].strip().lower()
+        if kind in _UNKNOWN_MIMES:
+            return "no-mime"
+        for word in _split(self.mime or ""):
+            wanted = word.lower().encode()
+            if kind == wanted or (wanted.endswith(b"/*") and kind.startswith(wanted[:-1])):
+                return ""
+        return "mime"
 
 
 def _split(words: str) -> list[str]:
     return [word for word in (part.strip() for part in words.split(",")) if word]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Settings:
+    """All that the user wants of inputs; the collector of captures asks for the properties.
+
+    Parameters
+    ----------
+    key_rule
+        When two URLs are the same.
+    counts, scope
+        Which captures count.
+    levels
+        What is kept of them: their URLs, contents, texts.
+    format, column
+        The format of the inputs, and which column holds the URLs; None to find out.
+    is_split, group
+        Whether inputs are cut into crawls, and the field to cut them by; None for the time.
+    max_expansion
+        How many times its compressed size an input may have.
+    keep_damaged
+        Whether damage is noted and got over; else it is an error.
+    names
+        Numbers the hosts and media types of all captures.
+    """
+
+    key_rule: KeyRule = SURT
+    counts: WhatCounts = field(default_factory=WhatCounts)
+    scope: Scope | None = None
+    levels: tuple[str, ...] = (BY_URL,)
+    format: str | None = None
+    column: str | None = None
+    is_split: bool = False
+    group: str | None = None
+    max_expansion: float = DEFAULT_MAX_EXPANSION
+    keep_damaged: bool = False
+    names: Names = field(default_factory=Names)
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule."""
+        return self.key_rule.name
+
+    @property
+    def needs_url(self) -> bool:
+        """Whether keys of an index are not enough."""
+        return self.key_rule != GIVEN or self.scope is not None or self.column is not None
+
+    @property
+    def wanted_statuses(self) -> NDArray[np.bool_]:
+        """For each status whether captures with it count."""
+        return self.counts.wanted_statuses()
+
+    @property
+    def wants_any_status(self) -> bool:
+        """Whether captures count whatever their status."""
+        return self.counts.any_status
+
+    @property
+    def wants_unknown_status(self) -> bool:
+        """Whether captures count that have no status."""
+        return self.counts.unknown_status
+
+    @property
+    def judge_type(self) -> Callable[[bytes], str] | None:
+        """Says why captures of a media type do not count; None if all do."""
+        return None if self.counts.mime is None else self.counts.judge_type
+
+    @property
+    def keeps_digests(self) -> bool:
+        """Whether digests are wanted: also texts fall back to them."""
+        return self.levels != (BY_URL,)
+
+    @property
+    def keeps_texts(self) -> bool:
+        """Whether the texts of pages are wanted."""
+        return BY_TEXT in self.levels
+
+    canonical_surt = staticmethod(canonical_surt)
+    host_of_capture = staticmethod(host_of_capture)
+
+    @staticmethod
+    def lacks_keys() -> SourceError:
+        """Return the error for a record without a key, where the index's own are wanted."""
+        return SourceError(
+            "the identity given takes keys from the index, but an input has none; only CDX, CDXJ, "
+            "ZipNum, CDX servers' JSON and Parquet with a SURT column have keys. Use --identity "
+            "surt"
+        )

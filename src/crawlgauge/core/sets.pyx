@@ -1,0 +1,590 @@
+"""Sorted sets of keys: which sets hold each key, and which capture of a key was the first.
+
+A mask has a bit for each set that holds a key. Sets may be memory-mapped files: that they are
+sorted is checked on the way, since a damaged file must give an error and no wild write.
+"""
+cimport cython
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+import numpy as np
+
+from crawlgauge.core.batch import ROW
+from crawlgauge.core.captures cimport Row
+from crawlgauge.core.texts cimport TextTable
+from crawlgauge.core.words cimport LOWEST_BIT, i64, u8, u16, u32, u64
+
+cdef enum:
+    MOST_IN_MASK = 64
+    MOST_IN_TABLE = 16      # of so many sets a table has a place for each mask
+    FIRST_SLOTS = 1 << 12
+    CELL_KEYS_BITS = 15     # keys of a cell: what they need stays in the cache
+
+ctypedef fused Mask:
+    u16
+    u32
+    u64
+
+cdef struct Part:
+    # What is left of a sorted array of keys.
+    const u64* place
+    const u64* end
+    u64 bit                 # of the set; 0 for an index, which has a mask for each key
+    const u8* masks
+    int mask_bytes
+
+cdef struct Cell:
+    # The keys that begin with certain bits.
+    u64 base
+    u64 span                # the last key is so far from the first
+    int shift               # from a key to its slot
+
+
+# ------------------------------------------------------------------------------- counts of masks
+
+
+@cython.final
+cdef class MaskCounts:
+    """How many keys have each mask: a table for few sets, a hash table for many.
+
+    Parameters
+    ----------
+    n_sets
+        How many sets there are, 64 at most.
+    """
+    cdef u64* _counts
+    cdef u64* _masks        # of each slot; NULL in a table, where the slot is the mask
+    cdef u64 _n_slots, _n_taken
+    cdef readonly int n_sets
+
+    def __cinit__(self, int n_sets):
+        if not 1 <= n_sets <= MOST_IN_MASK:
+            raise ValueError(f"{n_sets} sets; masks have room for 1 to {MOST_IN_MASK}")
+        self.n_sets = n_sets
+        self._n_slots = FIRST_SLOTS
+        if n_sets <= MOST_IN_TABLE:
+            self._n_slots = <u64> 1 << n_sets
+        else:
+            self._masks = <u64*> calloc(self._n_slots, sizeof(u64))
+        self._counts = <u64*> calloc(self._n_slots, sizeof(u64))
+        if self._counts == NULL or (n_sets > MOST_IN_TABLE and self._masks == NULL):
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self._counts)
+        free(self._masks)
+
+    def __len__(self):
+        """Return how many different masks there are; of a table, at most."""
+        return self._n_slots - 1 if self._masks == NULL else self._n_taken
+
+    def arrays(self):
+        """Return the masks that occur, rising, and how many keys have each."""
+        counts = np.array(<u64[: self._n_slots]> self._counts)
+        slots = np.flatnonzero(counts[1:]) + 1 if self._masks == NULL else np.flatnonzero(counts)
+        masks = slots.astype(np.uint64)
+        if self._masks != NULL:
+            masks = np.array(<u64[: self._n_slots]> self._masks)[slots]
+        order = np.argsort(masks)
+        return masks[order], counts[slots][order].astype(np.int64)
+
+    def add(self, const u64[::1] masks not None, const i64[::1] counts not None):
+        """Add what was counted elsewhere."""
+        cdef Py_ssize_t number
+        if masks.shape[0] != counts.shape[0]:
+            raise ValueError("each mask needs a count")
+        for number in range(masks.shape[0]):
+            if self._masks == NULL:
+                if masks[number] >= self._n_slots:
+                    raise ValueError("a mask of more sets than there are")
+                self._counts[masks[number]] += counts[number]
+            elif not self._add_hashed(masks[number], counts[number]):
+                raise MemoryError
+
+    cdef bint count(self, const u64* masks, u64 n_masks) noexcept nogil:
+        """Count keys by their masks, but for those with none; False if memory is short."""
+        cdef u64 number
+        if self._masks == NULL:
+            for number in range(n_masks):
+                self._counts[masks[number]] += 1  # that of 0 is left out in the end
+            return True
+        for number in range(n_masks):
+            if masks[number] and not self._add_hashed(masks[number], 1):
+                return False
+        return True
+
+    cdef bint _add_hashed(self, u64 mask, u64 count) noexcept nogil:
+        cdef u64 slot = self._slot_of(mask)
+        if self._counts[slot] == 0:
+            if 2 * (self._n_taken + 1) > self._n_slots:
+                if not self._grow():
+                    return False
+                slot = self._slot_of(mask)
+            self._masks[slot] = mask
+            self._n_taken += 1
+        self._counts[slot] += count
+        return True
+
+    cdef inline u64 _slot_of(self, u64 mask) noexcept nogil:
+        cdef u64 slot = (mask * <u64> 0x9E3779B185EBCA87) >> 20 & (self._n_slots - 1)
+        while self._counts[slot] and self._masks[slot] != mask:
+            slot = (slot + 1) & (self._n_slots - 1)
+        return slot
+
+    cdef bint _grow(self) noexcept nogil:
+        cdef u64* old_masks = self._masks
+        cdef u64* old_counts = self._counts
+        cdef u64 n_old = self._n_slots, slot, place
+        cdef u64* masks = <u64*> calloc(2 * n_old, sizeof(u64))
+        cdef u64* counts = <u64*> calloc(2 * n_old, sizeof(u64))
+        if masks == NULL or counts == NULL:
+            free(masks)
+            free(counts)
+            return False
+        self._masks, self._counts, self._n_slots = masks, counts, 2 * n_old
+        for slot in range(n_old):
+            if old_counts[slot]:
+                place = self._slot_of(old_masks[slot])
+                self._masks[place], self._counts[place] = old_masks[slot], old_counts[slot]
+        free(old_masks)
+        free(old_counts)
+        return True
+
+
+# ------------------------------------------------------------------------ the keys of a hash range
+
+
+@cython.final
+cdef class CellTable:
+    """The masks of the keys of one cell, in slots ordered as the keys are.
+
+    Keys are hashes, so the leading bits of a key tell its slot almost exactly. A cell is so small
+    that its table stays in the cache while one set after the other passes over it.
+    """
+    cdef u64* keys
+    cdef u64* masks
+    cdef u64 room
+    cdef u64 end        # behind the last slot that is taken
+
+    def __dealloc__(self):
+        free(self.keys)
+        free(self.masks)
+
+    cdef bint prepare(self, u64 n_keys, Cell* cell, int cell_width) noexcept nogil:
+        """Empty the table and make it fit `n_keys` keys, whatever they are."""
+        cdef int bits = 4
+        while bits < cell_width and (<u64> 1 << bits) < n_keys:
+            bits += 1
+        cell.shift = max(0, cell_width - bits)
+        # At worst all keys share the last slot.
+        cdef u64 n_slots = (<u64> 1 << min(bits, cell_width)) + n_keys
+        if n_slots > self.room:
+            free(self.keys)
+            free(self.masks)
+            self.room = n_slots + n_slots // 4
+            self.keys = <u64*> malloc(self.room * sizeof(u64))
+            self.masks = <u64*> calloc(self.room, sizeof(u64))
+            if self.keys == NULL or self.masks == NULL:
+                self.room = 0
+                return False
+        else:
+            memset(self.masks, 0, self.end * sizeof(u64))
+        self.end = 0
+        return True
+
+    cdef bint pass_over(self, Part* part, u64 n_keys, Cell* cell) noexcept nogil:
+        """Note the keys of a part; False if one lies outside of the cell: they are not sorted."""
+        if part.bit:
+            return self._pass_over_set(part, n_keys, cell)
+        if part.mask_bytes == 2:
+            return pass_over_index[u16](self, part, n_keys, cell, <const u16*> part.masks)
+        if part.mask_bytes == 4:
+            return pass_over_index[u32](self, part, n_keys, cell, <const u32*> part.masks)
+        return pass_over_index[u64](self, part, n_keys, cell, <const u64*> part.masks)
+
+    cdef bint _pass_over_set(self, Part* part, u64 n_keys, Cell* cell) noexcept nogil:
+        # In local variables: what self points to might change with each write to the tables.
+        cdef const u64* place = part.place
+        cdef const u64* end = place + n_keys
+        cdef u64* keys = self.keys
+        cdef u64* masks = self.masks
+        cdef u64 key, slot, last = self.end, bit = part.bit, base = cell.base, span = cell.span
+        cdef int shift = cell.shift
+        while place < end:
+            key = place[0]
+            if key - base > span:
+                return False
+            slot = (key - base) >> shift
+            while masks[slot] and keys[slot] != key:
+                slot += 1
+            keys[slot] = key
+            masks[slot] |= bit
+            if slot >= last:
+                last = slot + 1
+            place += 1
+        part.place, self.end = place, last
+        return True
+
+    cdef u64 write(self, u64* keys, Mask* masks) noexcept nogil:
+        """Write all keys in rising order, with their masks; return how many."""
+        cdef u64 slot, n_keys = 0, place, key
+        for slot in range(self.end):
+            if self.masks[slot] == 0:
+                continue
+            # Keys of the same slot stand behind it in any order.
+            place, key = n_keys, self.keys[slot]
+            while place and keys[place - 1] > key:
+                keys[place], masks[place] = keys[place - 1], masks[place - 1]
+                place -= 1
+            keys[place], masks[place] = key, <Mask> self.masks[slot]
+            n_keys += 1
+        return n_keys
+
+
+cdef bint pass_over_index(
+    CellTable table, Part* part, u64 n_keys, Cell* cell, const Mask* masks_of_keys
+) noexcept nogil:
+    """Do what `_pass_over_set` does, with a mask for each key."""
+    cdef const u64* keys_of_index = part.place
+    cdef u64* keys = table.keys
+    cdef u64* masks = table.masks
+    cdef u64 number, key, slot
+    for number in range(n_keys):
+        key = keys_of_index[number]
+        if key - cell.base > cell.span:
+            return False
+        slot = (key - cell.base) >> cell.shift
+        while masks[slot] and keys[slot] != key:
+            slot += 1
+        keys[slot] = key
+        masks[slot] |= masks_of_keys[number]
+        if slot >= table.end:
+            table.end = slot + 1
+    part.place += n_keys
+    part.masks += n_keys * sizeof(Mask)
+    return True
+
+
+cdef u64 count_up_to(const u64* place, const u64* end, u64 last) noexcept nogil:
+    """Return how many of the sorted keys from `place` on are not above `last`."""
+    cdef u64 low = 0, high = end - place, middle
+    while low < high:
+        middle = (low + high) // 2
+        if place[middle] <= last:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef int choose_cell_bits(u64 n_keys, int width) noexcept nogil:
+    """Return how many leading bits cut so many keys into cells."""
+    cdef int bits = 0
+    while bits < width and n_keys >> (CELL_KEYS_BITS + bits):
+        bits += 1
+    return bits
+
+
+cdef int find_part(Part* part, keys, masks, u64 bit) except -1:
+    cdef const u64[::1] view = keys
+    cdef const u8[::1] bytes_of_masks
+    part.place = &view[0] if view.shape[0] else NULL
+    part.end = part.place + view.shape[0]
+    part.bit, part.masks, part.mask_bytes = bit, NULL, 0
+    if masks is not None:
+        if masks.shape != keys.shape or masks.dtype not in (np.uint16, np.uint32, np.uint64):
+            raise ValueError("an index needs a mask for each key")
+        part.bit, part.mask_bytes = 0, masks.dtype.itemsize
+        bytes_of_masks = masks.view(np.uint8)
+        part.masks = &bytes_of_masks[0] if bytes_of_masks.shape[0] else NULL
+    return 0
+
+
+def count_masks(list parts not None, u64 low, int width, MaskCounts counts not None, index=None):
+    """Count the keys of a hash range by which sets hold them.
+
+    Parameters
+    ----------
+    parts
+        For each set its number and its sorted keys of that range; for an index of several sets,
+        None, keys and the mask of each.
+    low, width
+        The range: keys from `low` on that differ in their last `width` bits.
+    counts
+        Where they are counted.
+    index
+        Room for the keys of the range and their masks, which are filled in, if they are wanted.
+
+    Returns
+    -------
+    int
+        How many keys there are in the index that was filled in.
+
+    Raises
+    ------
+    ValueError
+        If the keys of a set are not sorted, or not of this range.
+    """
+    cdef Part[MOST_IN_MASK + 1] found
+    cdef u64[MOST_IN_MASK + 1] n_keys
+    cdef CellTable table = CellTable()
+    cdef int n_parts = len(parts), number, bits
+    cdef u64 n_all = 0, n_here, here, n_written = 0
+    cdef Cell cell
+    cdef bint is_sorted = True, has_memory = True
+    cdef u64* index_keys = NULL
+    cdef u8* index_masks = NULL
+    cdef int mask_bytes = 0
+    cdef u64[::1] keys_view
+    cdef u8[::1] masks_view
+    if n_parts > MOST_IN_MASK + 1 or not 0 <= width <= 64:
+        raise ValueError("too many sets, or no such range")
+    for number, (bit, keys, masks) in enumerate(parts):
+        if bit is not None and not 0 <= bit < counts.n_sets:
+            raise ValueError("no such set")
+        find_part(&found[number], keys, masks, 0 if bit is None else <u64> 1 << <int> bit)
+        if bit is None and masks is None:
+            raise ValueError("an index needs a mask for each key")
+        n_all += found[number].end - found[number].place
+    if n_all == 0:
+        return 0
+    if index is not None:
+        keys_view, masks_view = index[0], index[1].view(np.uint8)
+        if <u64> keys_view.shape[0] < n_all or index[1].shape[0] < n_all:
+            raise ValueError("too little room for the index")
+        index_keys, index_masks = &keys_view[0], &masks_view[0]
+        mask_bytes = index[1].dtype.itemsize
+    bits = choose_cell_bits(n_all, width)
+    cell.span = <u64> -1 if width - bits == 64 else (<u64> 1 << (width - bits)) - 1
+    with nogil:
+        for here in range(<u64> 1 << bits):
+            cell.base = low + (here << (width - bits) if bits else 0)
+            n_here = 0
+            for number in range(n_parts):
+                n_keys[number] = count_up_to(
+                    found[number].place, found[number].end, cell.base + cell.span
+                )
+                n_here += n_keys[number]
+            has_memory = table.prepare(n_here, &cell, width - bits)
+            for number in range(n_parts):
+                if not has_memory or not is_sorted:
+                    break
+                is_sorted = table.pass_over(&found[number], n_keys[number], &cell)
+            if not has_memory or not is_sorted:
+                break
+            has_memory = counts.count(table.masks, table.end)
+            if not has_memory:
+                break
+            if mask_bytes == 2:
+                n_written += table.write[u16](
+                    index_keys + n_written, <u16*> index_masks + n_written
+                )
+            elif mask_bytes == 4:
+                n_written += table.write[u32](
+                    index_keys + n_written, <u32*> index_masks + n_written
+                )
+            elif mask_bytes == 8:
+                n_written += table.write[u64](
+                    index_keys + n_written, <u64*> index_masks + n_written
+                )
+        for number in range(n_parts):
+            is_sorted = is_sorted and found[number].place == found[number].end
+    if not has_memory:
+        raise MemoryError
+    if not is_sorted:
+        raise ValueError("the keys of a set are not sorted")
+    return n_written
+
+
+# ----------------------------------------------------------------------------------- many sets
+
+
+@cython.final
+cdef class WideTable:
+    """What `CellTable` is, for masks of several words; the highest bit says that a slot is taken."""
+    cdef u64* keys
+    cdef u64* words         # of each slot in turn
+    cdef int* members       # room for the sets that hold a key
+    cdef u64 room, end
+    cdef int n_words
+
+    def __cinit__(self, int n_sets):
+        self.n_words = n_sets // 64 + 1
+        self.members = <int*> malloc(max(1, n_sets) * sizeof(int))
+        if self.members == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        free(self.keys)
+        free(self.words)
+        free(self.members)
+
+    cdef bint prepare(self, u64 n_keys, Cell* cell, int cell_width) noexcept nogil:
+        cdef int bits = 4
+        while bits < cell_width and (<u64> 1 << bits) < n_keys:
+            bits += 1
+        cell.shift = max(0, cell_width - bits)
+        cdef u64 n_slots = (<u64> 1 << min(bits, cell_width)) + n_keys
+        if n_slots > self.room:
+            free(self.keys)
+            free(self.words)
+            self.room = n_slots + n_slots // 4
+            self.keys = <u64*> malloc(self.room * sizeof(u64))
+            self.words = <u64*> calloc(self.room * self.n_words, sizeof(u64))
+            if self.keys == NULL or self.words == NULL:
+                self.room = 0
+                return False
+        else:
+            memset(self.words, 0, self.end * self.n_words * sizeof(u64))
+        self.end = 0
+        return True
+
+    cdef bint pass_over(self, Part* part, u64 n_keys, Cell* cell, int number) noexcept nogil:
+        cdef u64 place, key, slot, taken = <u64> 1 << 63
+        cdef int last_word = self.n_words - 1
+        for place in range(n_keys):
+            key = part.place[place]
+            if key - cell.base > cell.span:
+                return False
+            slot = (key - cell.base) >> cell.shift
+            while self.words[slot * self.n_words + last_word] & taken and self.keys[slot] != key:
+                slot += 1
+            self.keys[slot] = key
+            self.words[slot * self.n_words + last_word] |= taken
+            self.words[slot * self.n_words + number // 64] |= <u64> 1 << (number % 64)
+            self.end = max(self.end, slot + 1)
+        part.place += n_keys
+        return True
+
+    cdef void tally(self, i64[:, ::1] n_shared) noexcept nogil:
+        cdef u64 slot, word
+        cdef int number, n_members, one, other
+        for slot in range(self.end):
+            n_members = 0
+            for number in range(self.n_words):
+                word = self.words[slot * self.n_words + number]
+                if number == self.n_words - 1:
+                    word &= ~(<u64> 1 << 63)
+                while word:
+                    self.members[n_members] = 64 * number + LOWEST_BIT(word)
+                    n_members += 1
+                    word &= word - 1
+            for one in range(n_members):
+                for other in range(one, n_members):
+                    n_shared[self.members[one], self.members[other]] += 1
+
+
+def count_pairs(list parts not None, u64 low, int width, i64[:, ::1] n_shared not None):
+    """Count the keys of a hash range that each two of any number of sets share.
+
+    Parameters
+    ----------
+    parts
+        The sorted keys of each set in that range.
+    low, width
+        The range, as for `count_masks`.
+    n_shared
+        Where they are counted: above the diagonal, and on it the keys of each set.
+    """
+    cdef int n_sets = len(parts), number, bits
+    cdef WideTable table = WideTable(n_sets)
+    cdef Part part
+    cdef Part* found = <Part*> malloc(max(1, n_sets) * sizeof(Part))
+    cdef u64 n_all = 0, n_here, here
+    cdef Cell cell
+    cdef bint is_sorted = True, has_memory = True
+    if found == NULL:
+        raise MemoryError
+    try:
+        if n_shared.shape[0] != n_sets or n_shared.shape[1] != n_sets or not 0 <= width <= 64:
+            raise ValueError("the matrix is of another number of sets, or there is no such range")
+        for number in range(n_sets):
+            find_part(&found[number], parts[number], None, 1)
+            n_all += found[number].end - found[number].place
+        bits = choose_cell_bits(n_all, width)
+        cell.span = <u64> -1 if width - bits == 64 else (<u64> 1 << (width - bits)) - 1
+        with nogil:
+            for here in range(<u64> 1 << bits):
+                cell.base = low + (here << (width - bits) if bits else 0)
+                n_here = 0
+                for number in range(n_sets):
+                    part = found[number]
+                    n_here += count_up_to(part.place, part.end, cell.base + cell.span)
+                has_memory = table.prepare(n_here, &cell, width - bits)
+                for number in range(n_sets):
+                    if not has_memory or not is_sorted:
+                        break
+                    part = found[number]
+                    n_here = count_up_to(part.place, part.end, cell.base + cell.span)
+                    is_sorted = table.pass_over(&found[number], n_here, &cell, number)
+                if not has_memory or not is_sorted:
+                    break
+                table.tally(n_shared)
+            for number in range(n_sets):
+                is_sorted = is_sorted and found[number].place == found[number].end
+    finally:
+        free(found)
+    if not has_memory:
+        raise MemoryError
+    if not is_sorted:
+        raise ValueError("the keys of a set are not sorted")
+
+
+# -------------------------------------------------------------------------------- first captures
+
+
+cdef bint comes_before(const Row* one, const Row* other, TextTable hosts, TextTable types) noexcept nogil:
+    """Tell whether a capture is earlier; of two at the same time the one of smaller values is."""
+    cdef i64 time = one.time, other_time = other.time
+    cdef int difference
+    if time != other_time:
+        # A time that is not known is the least number, and comes last.
+        return <u64> (time - 1) + (<u64> 1 << 63) < <u64> (other_time - 1) + (<u64> 1 << 63)
+    if one.status != other.status:
+        return one.status < other.status
+    difference = order_names(types, one.mime, other.mime)
+    if difference == 0:
+        difference = order_names(hosts, one.host, other.host)
+    return difference < 0
+
+
+cdef int order_names(TextTable names, int one, int other) noexcept nogil:
+    """Compare names by their codes; none comes last."""
+    if one == other:
+        return 0
+    if one < 0 or other < 0:
+        return 1 if one < 0 else -1
+    return names.order(one, other)
+
+
+def first_captures(rows not None, TextTable hosts not None, TextTable types not None):
+    """Return the rows of the first capture of each key, in the order of the keys.
+
+    Parameters
+    ----------
+    rows
+        Attributes of captures, as `ROW`.
+    hosts, types
+        The names that their codes stand for.
+    """
+    order_array = np.argsort(rows["key"])
+    cdef const Row[::1] view = rows
+    cdef Py_ssize_t[::1] order = order_array
+    cdef Py_ssize_t place, best, row, length = 0
+    if rows.size == 0:
+        return rows
+    if int(rows["host"].max()) >= len(hosts) or int(rows["mime"].max()) >= len(types):
+        raise ValueError("a row has a name that is not known")
+    with nogil:
+        best = order[0]
+        for place in range(1, order.shape[0]):
+            row = order[place]
+            if view[row].key != view[best].key:
+                order[length] = best
+                length += 1
+                best = row
+            elif comes_before(&view[row], &view[best], hosts, types):
+                best = row
+        order[length] = best
+        length += 1
+    return rows[order_array[:length]]
