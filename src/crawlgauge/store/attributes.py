@@ -1,45 +1,21 @@
-"""Host, media type and status of the URLs with the smallest keys of a crawl."""
+"""Host, media type, status and first time of the URLs with the smallest keys of a crawl."""
 
-from collections import deque
-from contextlib import suppress
+import hashlib
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from crawlgauge.keys.dictionary_kernel import NO_CODE
-from crawlgauge.keys.thresholds import KEY_BITS, WHOLE
-from crawlgauge.sources.captures import Captures
-from crawlgauge.store.attribute_coding import HostCoding, TypeCoding
-from crawlgauge.store.attribute_kernel import (
-    NO_STATUS,
-    NO_TIME,
-    ROW,
-    choose_captures,
-    choose_first,
-    gather_rows,
-    lengthen_columns,
-    make_columns,
-    merge_columns,
-    pack_order,
-    write_rows,
-)
+from crawlgauge.core.batch import NO_CODE, NO_STATUS, NO_TIME
+from crawlgauge.keys.sampling import WHOLE
+from crawlgauge.sources.remote import AnyPath
+from crawlgauge.store.arrow_file import Column, write_table
+from crawlgauge.store.crawl_set import CrawlSet, StoredAttributes
+from crawlgauge.store.files import explain_os_error, partial_file, sync_folder, write_durably
+from crawlgauge.store.key_set import KeyReader, damaged, missing
 
-__all__ = ["MAX_KEYS", "NO_STATUS", "NO_TIME", "AttributeBuilder", "Attributes"]
-
-MAX_KEYS = 1 << 22
-"""Enough for some hundred strata of 2**14 URLs each, at 26 bytes of memory for each URL."""
-
-_Number = TypeVar("_Number", bound=np.generic)
-
-_MAX_PENDING = 1 << 20
-"""A quarter of the keys: a merge, which passes over all of them, costs as much as the sort."""
-
-_MAX_SPARE = 4
-_spare: deque[NDArray[np.void]] = deque(maxlen=_MAX_SPARE)
-"""Room for pending rows, from one crawl to the next: new memory comes slowly from the system."""
+__all__ = ["Attributes", "read_attributes", "write_attributes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,17 +25,17 @@ class Attributes:
     Parameters
     ----------
     keys
-        Sorted and unique.
+        Rising.
     times
-        Of each first capture, in seconds since 1970, UTC; `NO_TIME` where it is not known.
+        Seconds since 1970, or `NO_TIME`.
     statuses
-        Its HTTP status; `NO_STATUS` where it is not known.
+        HTTP statuses, or `NO_STATUS`.
     host_codes, mime_codes
-        Its host and media type: places in `hosts` and `mimes`, −1 where there is none.
+        Places in `hosts` and `mimes`, or `NO_CODE`.
     hosts, mimes
-        Arrow arrays of distinct strings.
+        The different hosts and media types.
     threshold
-        All keys of the crawl below it are here, and none of the others.
+        All keys below this one are there.
     """
 
     keys: NDArray[np.uint64]
@@ -67,8 +43,8 @@ class Attributes:
     statuses: NDArray[np.int16]
     host_codes: NDArray[np.int32]
     mime_codes: NDArray[np.int32]
-    hosts: pa.Array
-    mimes: pa.Array
+    hosts: tuple[str, ...]
+    mimes: tuple[str, ...]
     threshold: int
 
     def __post_init__(self) -> None:
@@ -89,177 +65,140 @@ class Attributes:
         return int(self.keys.size)
 
     def below(self, threshold: int) -> "Attributes":
-        """Return those of the keys below a threshold, without holding on to the others."""
+        """Return those of the keys below a threshold."""
         if threshold >= self.threshold:
             return self
         n_kept = int(np.searchsorted(self.keys, np.uint64(threshold)))
         return replace(
             self,
-            keys=self.keys[:n_kept].copy(),
-            times=self.times[:n_kept].copy(),
-            statuses=self.statuses[:n_kept].copy(),
-            host_codes=self.host_codes[:n_kept].copy(),
-            mime_codes=self.mime_codes[:n_kept].copy(),
+            keys=self.keys[:n_kept],
+            times=self.times[:n_kept],
+            statuses=self.statuses[:n_kept],
+            host_codes=self.host_codes[:n_kept],
+            mime_codes=self.mime_codes[:n_kept],
             threshold=threshold,
         )
 
+    @classmethod
+    def nothing(cls) -> "Attributes":
+        """Return attributes of no key at all."""
+        return cls(
+            keys=np.empty(0, np.uint64),
+            times=np.empty(0, np.int64),
+            statuses=np.empty(0, np.int16),
+            host_codes=np.empty(0, np.int32),
+            mime_codes=np.empty(0, np.int32),
+            hosts=(),
+            mimes=(),
+            threshold=1,
+        )
 
-class AttributeBuilder:
-    """Collects the attributes of the smallest keys of one crawl, in bounded memory.
 
-    What comes out does not depend on the order in which captures come in: of two captures of a
-    URL at the same time, the one with the smaller status, media type and host counts, and what is
-    missing comes last. Several threads must not share one: let each have its own, and let one
-    `take_up` what the others have found.
+def write_attributes(folder: Path, attributes: Attributes) -> StoredAttributes:
+    """Write attributes into a crawl's folder, without their keys: those are the set's first.
 
     Parameters
     ----------
-    limit
-        How many keys are kept.
-    threshold
-        Only keys below it are taken.
+    folder
+        The crawl's.
+    attributes
+        What to write.
     """
-
-    def __init__(self, *, limit: int = MAX_KEYS, threshold: int = WHOLE) -> None:
-        self._last_key = threshold - 1
-        self._limit = limit
-        self._kept = make_columns(0)
-        self._n_kept = 0
-        self._pending = _take_room()
-        self._n_pending = 0
-        self._hosts = HostCoding()
-        self._types = TypeCoding()
-
-    def add(self, keys: NDArray[np.uint64], captures: Captures) -> None:
-        """Take in a batch.
-
-        Parameters
-        ----------
-        keys
-            Of each capture.
-        captures
-            With their times, statuses and media types where they have them.
-        """
-        keys = _read_only(keys)
-        times = _read_times(captures.time)
-        chosen = np.empty(keys.size, dtype=np.int64)
-        chosen = chosen[: choose_captures(keys, times, np.uint64(self._last_key), chosen)]
-        statuses = _read_statuses(captures.status)
-        while chosen.size:
-            part = chosen[: self._pending.size - self._n_pending]
-            hosts, types = self._hosts.code(captures, part), self._types.code(captures, part)
-            rows = self._pending[self._n_pending : self._n_pending + part.size]
-            write_rows(keys, times, statuses, part, hosts, types, rows)
-            self._n_pending += part.size
-            chosen = chosen[part.size :]
-            if self._n_pending == self._pending.size:
-                self._compact()
-                chosen = chosen[keys[chosen] <= self._last_key]
-
-    def take_up(self, attributes: Attributes) -> None:
-        """Take in what is known already of the same crawl, from its file or another builder."""
-        self._compact()
-        self._cut(attributes.threshold - 1)
-        hosts, types = self._hosts.enter(attributes.hosts), self._types.enter(attributes.mimes)
-        for start in range(0, len(attributes), self._pending.size):
-            part = slice(start, start + self._pending.size)
-            self._n_pending = attributes.keys[part].size
-            rows = self._pending[: self._n_pending]
-            rows["key"] = attributes.keys[part]
-            rows["time"] = attributes.times[part]
-            rows["status"] = attributes.statuses[part]
-            rows["host"] = hosts[attributes.host_codes[part]]
-            rows["mime"] = types[attributes.mime_codes[part]]
-            self._merge()
-        self._drop_unused()
-
-    def finish(self) -> Attributes:
-        """Return what is known of all captures; nothing can be added afterwards."""
-        self._merge()
-        self._drop_unused()
-        # Parts of the columns are handed on as they are: what is behind them takes no memory.
-        kept, n_kept = self._kept, self._n_kept
-        _spare.append(self._pending)
-        del self._kept, self._pending
-        return Attributes(
-            keys=kept.keys[:n_kept],
-            times=kept.times[:n_kept],
-            statuses=kept.statuses[:n_kept],
-            host_codes=kept.hosts[:n_kept],
-            mime_codes=kept.mimes[:n_kept],
-            hosts=self._hosts.strings(),
-            mimes=self._types.strings(),
-            threshold=self._last_key + 1,
-        )
-
-    def _compact(self) -> None:
-        self._merge()
-        # However many texts come in, those that no row refers to do not pile up.
-        if max(len(self._hosts), len(self._types)) > self._n_kept:
-            self._drop_unused()
-
-    def _merge(self) -> None:
-        """Merge what is pending into what is kept."""
-        if self._n_pending:
-            rows = self._pending[: self._n_pending]
-            tables = self._hosts.dictionary.table, self._types.dictionary.table
-            n_row_bits = rows.size.bit_length()
-            n_key_shift = KEY_BITS - int(rows["key"].max()).bit_length()
-            packed = pack_order(rows, min(n_key_shift, KEY_BITS - 1), n_row_bits)
-            packed.sort()
-            order = choose_first(rows, packed, n_row_bits, *tables)
-            self._make_room(order.size)
-            if self._n_kept == 0:
-                order = order[: self._limit]
-                gather_rows(rows, order, self._kept)
-                self._n_kept = order.size
-            else:
-                new = make_columns(order.size)
-                gather_rows(rows, order, new)
-                self._n_kept = merge_columns(self._kept, self._n_kept, new, *tables)
-            self._n_pending = 0
-        is_full = self._n_kept == self._limit
-        self._cut(int(self._kept.keys[-1]) if is_full else self._last_key)
-
-    def _make_room(self, n_more: int) -> None:
-        """Let the columns be long enough for what is kept and for more."""
-        n_needed, n_rows = self._n_kept + n_more, self._kept.keys.size
-        if n_needed > n_rows < self._limit:
-            self._kept = lengthen_columns(self._kept, min(self._limit, max(n_needed, 2 * n_rows)))
-
-    def _cut(self, last_key: int) -> None:
-        """Keep and take no keys above this one."""
-        self._last_key = min(self._last_key, last_key)
-        keys = self._kept.keys[: self._n_kept]
-        self._n_kept = int(np.searchsorted(keys, np.uint64(self._last_key), side="right"))
-
-    def _drop_unused(self) -> None:
-        self._hosts.drop_unused(self._kept.hosts[: self._n_kept])
-        self._types.drop_unused(self._kept.mimes[: self._n_kept])
+    hosts, mimes = attributes.host_codes, attributes.mime_codes
+    columns = [
+        _column("time", attributes.times, attributes.times != NO_TIME, is_time=True),
+        _column("status", attributes.statuses, attributes.statuses != NO_STATUS),
+        _column("host", _narrow(hosts), hosts != NO_CODE, attributes.hosts),
+        _column("mime", _narrow(mimes), mimes != NO_CODE, attributes.mimes),
+    ]
+    with partial_file(folder, "attributes.arrow") as partial:
+        with write_durably(partial) as file:
+            layout = write_table(file, columns, {})
+        with partial.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        path = folder / f"attributes-{sha256[:16]}.arrow"
+        partial.replace(path)
+    sync_folder(folder)
+    return StoredAttributes(
+        file=path.name,
+        sha256=sha256,
+        n_rows=len(attributes),
+        threshold=attributes.threshold,
+        layout={
+            column.name: [column.values.dtype.str, *layout[column.name]] for column in columns
+        },
+    )
 
 
-def _take_room() -> NDArray[np.void]:
-    # There may be none, and another thread may be faster.
-    with suppress(IndexError):
-        rows = _spare.pop()
-        if rows.size == _MAX_PENDING:
-            return rows
-    return np.empty(_MAX_PENDING, dtype=ROW)
+def _column(
+    name: str,
+    values: NDArray[np.integer],
+    is_valid: NDArray[np.bool_],
+    texts: tuple[str, ...] | None = None,
+    *,
+    is_time: bool = False,
+) -> Column:
+    encoded = None if texts is None else [text.encode() for text in texts]
+    known = np.where(is_valid, values, 0).astype(values.dtype)
+    return Column(name=name, values=known, is_valid=is_valid, texts=encoded, is_time=is_time)
 
 
-def _read_only(column: NDArray[_Number]) -> NDArray[_Number]:
-    """Return the same view for all batches: numba compiles for each kind of them."""
-    view = column.view()
-    view.flags.writeable = False
-    return view
+def _narrow(codes: NDArray[np.int32]) -> NDArray[np.integer]:
+    """Return codes in as few bytes as they take."""
+    return codes.astype(np.min_scalar_type(-max(1, int(codes.max(initial=0)))))
 
 
-def _read_times(column: NDArray[np.datetime64] | None) -> NDArray[np.int64]:
-    if column is None:
-        return _read_only(np.empty(0, dtype=np.int64))
-    seconds, is_missing = column.view(np.int64), np.isnat(column)
-    return _read_only(np.where(is_missing, NO_TIME, seconds) if is_missing.any() else seconds)
+def read_attributes(folder: AnyPath, stored: StoredAttributes, crawl_set: CrawlSet) -> Attributes:
+    """Read attributes back, with the keys of the crawl's set that they belong to.
+
+    Raises
+    ------
+    StoreError
+        If the file is missing or damaged.
+    """
+    path = folder / stored.file
+    with explain_os_error("read", path):
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            raise missing(path) from None
+    # First the bytes: what is damaged may be anything, and is not to be interpreted.
+    if hashlib.sha256(content).hexdigest() != stored.sha256:
+        raise damaged(path, "its checksum does not fit its content")
+    times, _ = _read_column(content, stored, "time", NO_TIME)
+    statuses, _ = _read_column(content, stored, "status", NO_STATUS)
+    host_codes, hosts = _read_column(content, stored, "host", NO_CODE)
+    mime_codes, mimes = _read_column(content, stored, "mime", NO_CODE)
+    return Attributes(
+        keys=KeyReader(crawl_set).smallest(stored.n_rows) if stored.n_rows else (
+            np.empty(0, np.uint64)
+        ),
+        times=times,
+        statuses=statuses.astype(np.int16, copy=False),
+        host_codes=host_codes.astype(np.int32, copy=False),
+        mime_codes=mime_codes.astype(np.int32, copy=False),
+        hosts=hosts,
+        mimes=mimes,
+        threshold=stored.threshold,
+    )
 
 
-def _read_statuses(column: NDArray[np.int32] | None) -> NDArray[np.int32]:
-    return _read_only(np.empty(0, dtype=np.int32) if column is None else column)
+def _read_column(
+    content: bytes, stored: StoredAttributes, name: str, missing_value: int
+) -> tuple[NDArray[np.integer], tuple[str, ...]]:
+    """Return the values of a column, and the texts that they stand for."""
+    dtype, valid_at, n_valid, values_at, n_values, *texts_at = stored.layout[name]
+    values = np.frombuffer(content, dtype, n_values // np.dtype(dtype).itemsize, values_at)
+    if n_valid:
+        bits = np.frombuffer(content, np.uint8, n_valid, valid_at)
+        is_valid = np.unpackbits(bits, count=stored.n_rows, bitorder="little").view(np.bool_)
+        values = np.where(is_valid, values, values.dtype.type(missing_value))
+    if not texts_at:
+        return values, ()
+    bounds_at, n_bounds, bytes_at, _ = texts_at
+    bounds = np.frombuffer(content, np.int32, n_bounds // 4, bounds_at).tolist()
+    texts = tuple(
+        content[bytes_at + start : bytes_at + end].decode()
+        for start, end in zip(bounds[:-1], bounds[1:], strict=True)
+    )
+    return values, texts

@@ -3,57 +3,81 @@
 ::
 
     crawlgauge.store/
-      store.json                        format and key rule
-      crawls/2021-12/
-        manifest.json                   names the files that count; the crawl is there if this is
-        url-3f9a0c12.parquet            its set of URL keys
-        content-7be21d40.parquet        that of contents, where it was asked for; text likewise
-        attributes-91d2e0ab.arrow       hosts, media types and statuses of its smallest keys
-        lock                            held by the process that writes here
-      cache/                            overlaps that were counted; may be deleted at any time
-      spill/                            of running processes that need more than their memory
+      store.json                 by which rule URLs are the same
+      crawls/LABEL/              manifest.json, a file for each set, one for attributes, a lock
+      cache/                     counts and the like, which can be lost
+      spill/                     what does not fit into memory, while a process runs
 
-On object storage it is the same, but that the lock is an object which a process deletes when it has
-finished, and that processes spill into a temporary folder of their own machine.
+What is here needs no numpy: to list the crawls of a store takes no longer than to read their
+manifests.
 """
 
-from collections.abc import Callable, Iterator
+import logging
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from crawlgauge.crawl import check_label
 from crawlgauge.errors import StoreBusy, StoreError
-from crawlgauge.keys.levels import BY_URL, LEVELS, check_level
-from crawlgauge.keys.rules import RULES, KeyRule
-from crawlgauge.remote.remote_path import AnyPath, RemotePath
-from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.crawl_writer import CrawlWriter, LocalCrawlWriter
-from crawlgauge.store.creation import (
-    CACHE,
-    CRAWLS,
-    STORE_FILE,
-    STORE_SCHEMA,
-    create_store,
-    remove_if_empty,
+from crawlgauge.keys.rules import BY_URL, LEVELS, RULES, KeyRule, check_level, rule_of
+from crawlgauge.sources.remote import AnyPath, ObjectChanged, RemotePath
+from crawlgauge.store.crawl_set import (
+    ADD_AGAIN,
+    MANIFEST_NAME,
+    CrawlSet,
+    Manifest,
+    check_document,
+    has_leftovers,
+    is_own_file,
+    to_document,
 )
-from crawlgauge.store.documents import read_document
-from crawlgauge.store.files import PARTIAL_PREFIX, explain_os_error, remove_if_abandoned
-from crawlgauge.store.locking import LOCK_NAME, hold_lock
-from crawlgauge.store.manifest import MANIFEST_NAME, Manifest, has_leftovers, read_manifest
-from crawlgauge.store.set_file import read_description
-from crawlgauge.store.spilling import remove_abandoned
+from crawlgauge.store.files import (
+    LOCK_NAME,
+    PARTIAL_PREFIX,
+    create_file,
+    explain_os_error,
+    hold_lock,
+    remove_if_abandoned,
+    replace_file,
+    sync_folder,
+)
+from crawlgauge.store.spilling import SPILL_FOLDER, remove_abandoned
 
 if TYPE_CHECKING:
     from crawlgauge.store.attributes import Attributes
+    from crawlgauge.store.key_set import Keys
 
-__all__ = ["Store", "open_store", "store_for_adding", "stored_rule"]
+__all__ = [
+    "CACHE",
+    "CRAWLS",
+    "STORE_FILE",
+    "CrawlWriter",
+    "Finding",
+    "Store",
+    "UnwrittenSet",
+    "create_store",
+    "open_store",
+    "store_for_adding",
+    "stored_rule",
+    "verify_crawls",
+    "write_crawl",
+]
 
+STORE_FILE = "store.json"
+CRAWLS = "crawls"
+CACHE = "cache"
+
+_SCHEMA = "crawlgauge.store/2"
 _REQUESTS_AT_ONCE = 16
 _PATIENCE = 1.0
 """Seconds: a process that cleans up after another has its lock for less."""
+_MAX_CHANGES = 8
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -65,7 +89,7 @@ class Store:
     Parameters
     ----------
     path
-        The folder.
+        Where it is.
     key_rule
         Name and version of the rule.
     """
@@ -86,9 +110,27 @@ class Store:
 
     def holds(self, label: str) -> bool:
         """Tell whether there is a crawl of that label."""
-        path = self.path / CRAWLS / check_label(label) / MANIFEST_NAME
+        path = self.folder(label) / MANIFEST_NAME
         with explain_os_error("read", path):
             return path.is_file()
+
+    def manifest(self, label: str) -> Manifest:
+        """Return all that is known of a crawl.
+
+        Raises
+        ------
+        StoreError
+            If there is no such crawl, or its manifest is damaged.
+        """
+        folder = self.folder(label)
+        try:
+            with explain_os_error("read", folder / MANIFEST_NAME):
+                content = _read_content(folder / MANIFEST_NAME)
+        except StoreError as error:
+            if isinstance(error.__cause__, (FileNotFoundError, NotADirectoryError)):
+                raise self._unknown(label) from None
+            raise
+        return Manifest.from_bytes(content, folder, label)
 
     def crawl_sets(self, level: str = BY_URL) -> list[CrawlSet]:
         """Return the sets of all crawls, in order of date, then label.
@@ -96,34 +138,13 @@ class Store:
         Raises
         ------
         StoreError
-            If a crawl has no set of that level, or its files are damaged.
+            If one of them lacks the level, or is damaged.
         """
         found = self._map(lambda label: self.crawl_set(label, level), self.labels())
         return sorted(found, key=lambda item: (item.crawl.date, item.crawl.label))
 
-    def other_levels(self, label: str) -> tuple[CrawlSet, ...]:
-        """Return the sets of a crawl but that of its URLs."""
-        levels = [level for level in self.manifest(label).sets if level != BY_URL]
-        return tuple(self.crawl_set(label, level) for level in levels)
-
     def crawl_set(self, label: str, level: str = BY_URL) -> CrawlSet:
-        """Return the set of one crawl.
-
-        Raises
-        ------
-        StoreError
-            If there is no such crawl or its files are damaged.
-        """
-        return read_description(self.set_path(label, level))
-
-    def set_path(self, label: str, level: str = BY_URL) -> AnyPath:
-        """Return the file that holds a crawl's set.
-
-        Raises
-        ------
-        StoreError
-            If there is no such crawl, or it has no set of that level.
-        """
+        """Return the set of one crawl."""
         sets = self.manifest(label).sets
         if check_level(level) not in sets:
             wanted = ",".join(known for known in LEVELS if known in {*sets, level})
@@ -131,23 +152,18 @@ class Store:
                 f"crawl {label!r} has no set of level {level}, only of {', '.join(sets)}; add it "
                 f"again from its files: crawlgauge add {label} FILES... --replace --levels {wanted}"
             )
-        return self.folder(label) / sets[level].file
+        return sets[level]
 
     def attributes(self, crawl_set: CrawlSet) -> "Attributes":
-        """Return host, media type and status of the smallest keys of a crawl.
+        """Return host, media type and status of the smallest keys of a crawl's URLs."""
+        from crawlgauge.store.attributes import read_attributes
 
-        Raises
-        ------
-        StoreError
-            If they are damaged, or of another state of the crawl.
-        """
-        # Loads compiled code, which those who only list crawls need not wait for.
-        from crawlgauge.store.attribute_file import read_attributes
-
-        label = crawl_set.crawl.label
-        stored = self.manifest(label).attributes
-        path = self.folder(label) / stored.file
-        return read_attributes(path, crawl_set, checksum=stored.checksum)
+        manifest = self.manifest(crawl_set.crawl.label)
+        if manifest.sets[BY_URL].checksum != crawl_set.checksum:
+            raise StoreError(
+                f"crawl {crawl_set.crawl.label!r} was replaced meanwhile; run the command again"
+            )
+        return read_attributes(crawl_set.folder, manifest.attributes, manifest.sets[BY_URL])
 
     def cache_folder(self) -> AnyPath:
         """Return the folder for what can be computed again; made if it is missing."""
@@ -157,13 +173,15 @@ class Store:
         return folder
 
     @contextmanager
-    def writing(self, label: str) -> Iterator[CrawlWriter]:
+    def writing(self, label: str) -> "Iterator[CrawlWriter]":
         """Hold the crawl of that label for writing; other processes are kept out meanwhile.
 
         Raises
         ------
         StoreBusy
-            If another process is writing it.
+            If another process writes it.
+        StoreError
+            If the label cannot be used, or the folder not be written to.
         """
         folder = self.folder(label)
         for other in self.labels():
@@ -188,25 +206,16 @@ class Store:
         if not self.holds(label):
             raise self._unknown(label)
         with self.writing(label) as writer:
+            # Another process may have been faster.
+            if not self.holds(label):
+                raise self._unknown(label)
             writer.remove()
-
-    def manifest(self, label: str) -> Manifest:
-        """Return the list of a crawl's files.
-
-        Raises
-        ------
-        StoreError
-            If there is no such crawl, or its manifest is damaged.
-        """
-        if not self.holds(label):
-            raise self._unknown(label)
-        return read_manifest(self.folder(label), label)
 
     def folder(self, label: str) -> AnyPath:
         """Return the folder of a crawl, whether it is there or not."""
         return self.path / CRAWLS / check_label(label)
 
-    def _hold(self, label: str) -> AbstractContextManager[CrawlWriter]:
+    def _hold(self, label: str) -> "AbstractContextManager[CrawlWriter]":
         if isinstance(self.path, RemotePath):
             # Stores on the disk need nothing of it.
             from crawlgauge.store.remote_store import hold_remote
@@ -226,13 +235,131 @@ class Store:
         return StoreError(f"the store {self.path} holds no crawl {label!r}; it holds: {known}")
 
 
+def _read_content(path: AnyPath) -> bytes:
+    """Return all of a small file, as it is at one moment."""
+    for _ in range(_MAX_CHANGES):
+        # Between the answer that tells its size and its content it may have been replaced.
+        with suppress(ObjectChanged):
+            return path.read_bytes()
+    return path.read_bytes()
+
+
+# ------------------------------------------------------------------------------ writing a crawl
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class UnwrittenSet:
+    """A set that is to be written.
+
+    Parameters
+    ----------
+    description
+        All that is known of it without its keys.
+    ranges
+        Its keys, sorted and unique, in parts.
+    n_most
+        How many keys there are at most.
+    """
+
+    description: CrawlSet
+    ranges: "Iterable[Keys]"
+    n_most: int
+
+
+class CrawlWriter(Protocol):
+    """Writes one crawl that is held for writing; see `Store.writing`."""
+
+    @property
+    def label(self) -> str:
+        """The crawl's."""
+
+    @property
+    def folder(self) -> AnyPath:
+        """Where the crawl is, or will be."""
+
+    @property
+    def workplace(self) -> Path:
+        """The folder on the disk that its files are made in; it exists."""
+
+    def publish(self, sets: Sequence[UnwrittenSet], attributes: "Attributes") -> Manifest:
+        """Write the sets of all levels and make them the crawl's, in place of what was there.
+
+        Raises
+        ------
+        StoreError
+            If that is not possible; the crawl is as it was.
+        """
+
+    def remove(self) -> None:
+        """Take the crawl away."""
+
+
+def write_crawl(
+    folder: Path, label: str, sets: Sequence[UnwrittenSet], attributes: "Attributes"
+) -> Manifest:
+    """Write the files of a crawl into a folder on the disk, but for its manifest."""
+    from crawlgauge.store.attributes import write_attributes
+    from crawlgauge.store.key_set import write_keys
+
+    written = [
+        write_keys(folder, item.ranges, item.description, n_most=item.n_most) for item in sets
+    ]
+    return Manifest(
+        label=label,
+        sets={item.level: item for item in written},
+        attributes=write_attributes(folder, attributes),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LocalCrawlWriter:
+    """Writes a crawl into a folder whose lock is held; see `CrawlWriter`."""
+
+    label: str
+    folder: Path
+
+    @property
+    def workplace(self) -> Path:
+        return self.folder
+
+    def publish(self, sets: Sequence[UnwrittenSet], attributes: "Attributes") -> Manifest:
+        with explain_os_error("write", self.folder):
+            manifest = write_crawl(self.folder, self.label, sets, attributes)
+            replace_file(self.folder / MANIFEST_NAME, manifest.to_bytes())
+        try:
+            self.clean()
+        except OSError as error:
+            # The crawl is there; whoever writes next cleans up.
+            _log.warning("leftovers stay in %s: %s", self.folder, error.strerror)
+        return manifest
+
+    def remove(self) -> None:
+        with explain_os_error("write", self.folder):
+            (self.folder / MANIFEST_NAME).unlink()
+            sync_folder(self.folder)
+            self.clean()
+
+    def clean(self) -> None:
+        """Delete what the manifest does not name: leftovers of killed processes, old sets."""
+        wanted: set[str] = set()
+        manifest = self.folder / MANIFEST_NAME
+        if manifest.exists():
+            try:
+                wanted = Manifest.from_bytes(manifest.read_bytes(), self.folder, self.label).names
+            except StoreError:
+                return  # A damaged manifest names nothing; replacing the crawl heals it.
+        for entry in self.folder.iterdir():
+            if is_own_file(entry.name) and entry.name not in wanted:
+                entry.unlink()
+
+
 @contextmanager
-def _hold_local(path: Path, label: str, key_rule: str) -> Iterator[CrawlWriter]:
+def _hold_local(path: Path, label: str, key_rule: str) -> Iterator[_LocalCrawlWriter]:
     folder = path / CRAWLS / label
     with hold_lock(folder, patience=_PATIENCE):
         # Another process that failed may have taken the empty store away meanwhile.
         create_store(path, key_rule)
-        writer = LocalCrawlWriter(label=label, folder=folder)
+        writer = _LocalCrawlWriter(label=label, folder=folder)
         writer.clean()
         _clean_up_after_killed(path, label)
         yield writer
@@ -249,7 +376,10 @@ def _clean_up_after_killed(path: Path, label: str) -> None:
         if has_leftovers([entry.name for entry in folder.glob("*")]):
             # A crawl that is being written cleans up after itself.
             with suppress(StoreBusy), hold_lock(folder):
-                LocalCrawlWriter(label=folder.name, folder=folder).clean()
+                _LocalCrawlWriter(label=folder.name, folder=folder).clean()
+
+
+# --------------------------------------------------------------------------- opening and making
 
 
 def open_store(path: AnyPath, *, create_with: KeyRule | None = None) -> Store:
@@ -258,14 +388,14 @@ def open_store(path: AnyPath, *, create_with: KeyRule | None = None) -> Store:
     Parameters
     ----------
     path
-        The store's folder.
+        Where it is.
     create_with
-        If given, the rule that the store must have; a missing store is made with it.
+        The rule for a store that is made if there is none, and that one that is there must have.
 
     Raises
     ------
     StoreError
-        If there is no store, or it has another rule or another format.
+        If there is none, or it is of another rule, version or kind.
     """
     with explain_os_error("open the store", path):
         if not (path / STORE_FILE).is_file():
@@ -275,7 +405,8 @@ def open_store(path: AnyPath, *, create_with: KeyRule | None = None) -> Store:
                     "with --store"
                 )
             create_store(path, str(create_with))
-        store = _read_store(path)
+        document = check_document(_read_content(path / STORE_FILE), path / STORE_FILE, _SCHEMA)
+    store = Store(path=path, key_rule=str(document.get("key_rule")))
     if create_with is not None and store.key_rule != str(create_with):
         raise StoreError(
             f"the store {path} identifies URLs by {store.key_rule}, not by {create_with}; keys of "
@@ -285,13 +416,7 @@ def open_store(path: AnyPath, *, create_with: KeyRule | None = None) -> Store:
 
 
 def stored_rule(path: AnyPath) -> KeyRule | None:
-    """Return the rule of the store at `path`, or None if there is no store yet.
-
-    Raises
-    ------
-    StoreError
-        If the store cannot be read, or its rule is not one of this version's.
-    """
+    """Return the rule of the store at `path`, or None if there is no store yet."""
     with explain_os_error("open the store", path):
         if not (path / STORE_FILE).is_file():
             return None
@@ -316,12 +441,96 @@ def store_for_adding(path: AnyPath, rule: KeyRule) -> Iterator[Store]:
     finally:
         # On object storage a listing may be late: only one that was made just now is looked at.
         if is_new or isinstance(path, Path):
-            remove_if_empty(store.path)
+            _remove_if_empty(store.path)
 
 
-def _read_store(path: AnyPath) -> Store:
-    document = read_document(path / STORE_FILE, STORE_SCHEMA)
-    key_rule = document.get("key_rule")
-    if not isinstance(key_rule, str):
-        raise StoreError(f"{path / STORE_FILE} is damaged: it names no key rule")
-    return Store(path=path, key_rule=key_rule)
+def create_store(path: AnyPath, key_rule: str) -> None:
+    """Make a store where there is none; one that is there is left as it is."""
+    document = to_document({"schema": _SCHEMA, "key_rule": key_rule})
+    if isinstance(path, RemotePath):
+        from crawlgauge.store.remote_store import create_remote
+
+        create_remote(path, document)
+        return
+    if path.exists() and not path.is_dir():
+        raise StoreError(f"{path} is a file; name a folder for the store")
+    leftovers = list(path.glob(f"{PARTIAL_PREFIX}*"))
+    if not (path / STORE_FILE).exists():
+        if path.is_dir() and not all(_is_of_store(entry.name) for entry in path.iterdir()):
+            raise StoreError(f"{path} is a folder of other files; name another for the store")
+        (path / CRAWLS).mkdir(parents=True, exist_ok=True)
+        try:
+            create_file(path / STORE_FILE, document)
+        except OSError:
+            _remove_if_empty(path)
+            raise
+    for leftover in leftovers:
+        leftover.unlink(missing_ok=True)
+
+
+def _is_of_store(name: str) -> bool:
+    """Tell whether something belongs to a store; another process may just be making the same."""
+    return name in {STORE_FILE, CRAWLS, CACHE, SPILL_FOLDER} or name.startswith(PARTIAL_PREFIX)
+
+
+def _remove_if_empty(path: AnyPath) -> None:
+    """Take a store away that holds no crawls; one that does is left as it is."""
+    if isinstance(path, RemotePath):
+        from crawlgauge.store.remote_store import remove_remote_if_empty
+
+        remove_remote_if_empty(path)
+        return
+    # A folder that is not empty cannot be removed, also when another process has just begun.
+    with suppress(OSError):
+        (path / CRAWLS).rmdir()
+        shutil.rmtree(path / CACHE, ignore_errors=True)
+        (path / STORE_FILE).unlink(missing_ok=True)
+        path.rmdir()
+
+
+# ------------------------------------------------------------------------------------ verifying
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What re-reading one crawl showed.
+
+    Parameters
+    ----------
+    label
+        The crawl's.
+    problem
+        What is wrong with it; None if nothing is.
+    """
+
+    label: str
+    problem: str | None
+
+
+def verify_crawls(store: Store) -> Iterator[Finding]:
+    """Re-read every crawl of a store and yield what was found."""
+    for label in store.labels():
+        try:
+            problem = _find_problem(store, label)
+        except StoreError as error:
+            # What was replaced while it was being read is read again.
+            problem = str(error)
+            with suppress(StoreError):
+                problem = _find_problem(store, label)
+        yield Finding(label=label, problem=problem)
+
+
+def _find_problem(store: Store, label: str) -> str | None:
+    from crawlgauge.store.attributes import read_attributes
+    from crawlgauge.store.key_set import find_key_damage
+
+    manifest = store.manifest(label)
+    for level, item in manifest.sets.items():
+        expected = rule_of(level, store.key_rule)
+        if item.key_rule != expected:
+            return f"its keys are of rule {item.key_rule}, not of {expected}; {ADD_AGAIN}"
+        problem = find_key_damage(item)
+        if problem is not None:
+            return problem
+    read_attributes(store.folder(label), manifest.attributes, manifest.sets[BY_URL])
+    return None

@@ -1,61 +1,141 @@
-"""What the store knows of one crawl: its set of keys and how it came about."""
+"""What the store knows of one crawl: its sets of keys, how they came about, and their files.
+
+A crawl is there if its manifest is: one small file that holds all of this, with a checksum of
+itself. Nothing that a file says of itself is believed before its bytes were compared with a
+checksum that the manifest holds.
+"""
 
 import datetime as dt
-from collections.abc import Mapping
+import hashlib
+import json
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from crawlgauge.crawl import Crawl, format_time, parse_time
 from crawlgauge.damage import Damage
-from crawlgauge.errors import StoreError
-from crawlgauge.keys.thresholds import rate_of
+from crawlgauge.errors import CrawlError, StoreError
+from crawlgauge.keys.rules import BY_URL
+from crawlgauge.keys.sampling import rate_of
 from crawlgauge.provenance import Provenance
-from crawlgauge.remote.remote_path import AnyPath
+from crawlgauge.sources.remote import AnyPath
+from crawlgauge.store.files import PARTIAL_PREFIX
 
-__all__ = ["SET_SCHEMA", "CrawlSet"]
+__all__ = [
+    "ADD_AGAIN",
+    "MANIFEST_NAME",
+    "CrawlSet",
+    "Manifest",
+    "StoredAttributes",
+    "StoredKeys",
+    "check_document",
+    "has_leftovers",
+    "is_own_file",
+    "to_document",
+]
 
-SET_SCHEMA = "crawlgauge.set/1"
+ADD_AGAIN = "add the crawl again from its files with --replace"
+MANIFEST_NAME = "manifest.json"
+
+_SCHEMA = "crawlgauge.crawl/2"
+_OWN_FILE = re.compile(r"(url|content|text|attributes)-[0-9a-f]{16}\.arrow")
+_DOCUMENT = re.compile(rb'\{"sha256": "([0-9a-f]{64})", "content": (.*)\}\n?', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredKeys:
+    """Where the keys of a set lie, and what they must be.
+
+    Parameters
+    ----------
+    file
+        Its name in the crawl's folder.
+    frame
+        SHA-256 of all that stands before and behind the keys.
+    n_bytes
+        Size of the file.
+    offset
+        Where in the file the keys begin, eight bytes each.
+    n_keys
+        How many there are.
+    block_keys
+        How many keys have a checksum together.
+    checksums
+        CRC-32 of each block of keys.
+    fences
+        The first key of each block.
+    """
+
+    file: str
+    frame: str
+    n_bytes: int
+    offset: int
+    n_keys: int
+    block_keys: int
+    checksums: tuple[int, ...]
+    fences: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAttributes:
+    """Where the attributes of the smallest keys lie.
+
+    Parameters
+    ----------
+    file, sha256
+        Its name in the crawl's folder, and the checksum of the whole file.
+    n_rows
+        How many keys have attributes.
+    threshold
+        All keys below this one.
+    layout
+        Where the buffers of each column are, as `write_table` tells it, and the type of values.
+    """
+
+    file: str
+    sha256: str
+    n_rows: int
+    threshold: int
+    layout: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlSet:
-    """One crawl's sorted set of URL keys, kept in a file, and its description.
+    """One crawl's sorted set of keys, kept in a file, and its description.
 
     Parameters
     ----------
     crawl
-        Label, date and sizes.
+        Label, date and size.
     level
-        What the keys stand for: ``url``, ``content`` or ``text``. Of the others than ``url``, the
-        numbers of URLs are those of contents or texts.
+        What the keys stand for: ``url``, ``content`` or ``text``.
     key_rule
-        Name and version of the rule by which they are the same.
+        When two of these are the same.
     threshold
-        The set keeps the keys below it; all of them if it is ``1 << 64``.
+        Keys below this one are kept.
     n_captures
-        Captures that count, repeated ones included.
-    rejected, excluded
-        Records that are no captures, and captures that do not count, by reason.
-    unassigned
-        Records of a collection's files that could not be assigned to any crawl, by reason, where
-        this crawl was cut out of a collection.
-    n_no_status
-        Captures that count although their input, which has statuses, gives none for them.
-    n_by_digest
-        Captures of the level ``text`` that are no HTML pages, and are told by their digest.
-    days
-        Captures by the ordinal number of the day on which they were made.
+        How many captures count.
+    rejected, excluded, unassigned
+        How many records are no captures, do not count, or belong to none of the crawls that a
+        collection was cut into, by reason.
     damage
-        What was damaged in the input; empty if nothing.
+        What could not be read.
     checksum
-        Of the keys, whatever file they stand in.
-    range_bits
-        The file has a row group for each value of this many leading bits of the key.
+        Of the keys: SHA-256 of their bytes, eight each, little-endian, in rising order.
     provenance
-        Program, settings and input files.
-    path
-        The file that holds the keys.
+        Where the set comes from.
+    folder
+        Where its file is.
+    keys
+        Where its keys lie; None before they are written.
+    n_no_status
+        Captures that have no status.
+    n_by_digest
+        Captures whose digest stands for their text.
+    days
+        How many captures were made on each day, by its ordinal.
     """
 
     crawl: Crawl
@@ -67,9 +147,9 @@ class CrawlSet:
     excluded: Mapping[str, int]
     damage: tuple[Damage, ...]
     checksum: str
-    range_bits: int
     provenance: Provenance
-    path: AnyPath
+    folder: AnyPath
+    keys: StoredKeys | None = None
     unassigned: Mapping[str, int] = field(default_factory=dict)
     n_no_status: int = 0
     n_by_digest: int = 0
@@ -84,11 +164,22 @@ class CrawlSet:
         """Share of all keys that the set keeps."""
         return rate_of(self.threshold)
 
+    @property
+    def stored(self) -> StoredKeys:
+        """Where its keys lie; they have been written."""
+        if self.keys is None:
+            raise ValueError("the keys have not been written")
+        return self.keys
+
+    @property
+    def path(self) -> AnyPath:
+        """The file that holds its keys."""
+        return self.folder / self.stored.file
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the description that stands in the file's metadata."""
+        """Return the description as plain data for JSON, without where the keys lie."""
         crawl = self.crawl
         return {
-            "schema": SET_SCHEMA,
             "label": crawl.label,
             "date": crawl.date.isoformat(),
             "first_capture": format_time(crawl.first_capture),
@@ -108,49 +199,186 @@ class CrawlSet:
             "days": [[dt.date.fromordinal(day).isoformat(), n] for day, n in self.days.items()],
             "damage": [damage.to_dict() for damage in self.damage],
             "checksum": self.checksum,
-            "range_bits": self.range_bits,
             "provenance": self.provenance.to_dict(),
         }
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """All that there is of one crawl.
+
+    Parameters
+    ----------
+    label
+        The crawl's.
+    sets
+        By level; that of the URLs is always there.
+    attributes
+        Of the smallest keys of its URLs.
+    """
+
+    label: str
+    sets: Mapping[str, CrawlSet]
+    attributes: StoredAttributes
+
+    @property
+    def names(self) -> set[str]:
+        """Names of all files."""
+        return {item.stored.file for item in self.sets.values()} | {self.attributes.file}
+
+    def to_bytes(self) -> bytes:
+        """Return the manifest as it stands in its file."""
+        content = {
+            "schema": _SCHEMA,
+            "label": self.label,
+            "sets": [_set_to_dict(item) for item in self.sets.values()],
+            "attributes": {
+                "file": self.attributes.file,
+                "sha256": self.attributes.sha256,
+                "n_rows": self.attributes.n_rows,
+                "threshold": f"{self.attributes.threshold:#x}",
+                "layout": self.attributes.layout,
+            },
+        }
+        return to_document(content)
+
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any], path: AnyPath) -> "CrawlSet":
-        """Read what `to_dict` wrote.
+    def from_bytes(cls, content: bytes, folder: AnyPath, label: str) -> "Manifest":
+        """Read what `to_bytes` wrote.
 
         Raises
         ------
         StoreError
-            If the description is of another format.
+            If it is damaged, of another crawl or of another version.
         """
-        schema = document.get("schema")
-        if schema != SET_SCHEMA:
+        path = folder / MANIFEST_NAME
+        document = check_document(content, path, _SCHEMA)
+        if document.get("label") != label:
             raise StoreError(
-                f"{path} is a set of format {schema!r}; this version of crawlgauge reads "
-                f"{SET_SCHEMA!r}. Use the version that wrote it, or a newer one"
+                f"{path} is of the crawl {document.get('label')!r}, not of {label!r}; give its "
+                f"folder the name back, or {ADD_AGAIN}"
             )
-        return cls(
-            crawl=Crawl(
-                label=document["label"],
-                date=dt.date.fromisoformat(document["date"]),
-                n_urls=document["n_urls"],
-                n_sampled=document["n_sampled"],
-                first_capture=parse_time(document["first_capture"]),
-                last_capture=parse_time(document["last_capture"]),
-                damaged=bool(document["damage"]),
-            ),
-            level=document["level"],
-            key_rule=document["key_rule"],
-            threshold=int(document["threshold"], 16),
-            n_captures=document["n_captures"],
-            rejected=document["rejected"],
-            excluded=document["excluded"],
-            unassigned=document["unassigned"],
-            n_no_status=document["n_no_status"],
-            # Sets from before there were other levels do not have it.
-            n_by_digest=document.get("n_by_digest", 0),
-            days={dt.date.fromisoformat(day).toordinal(): n for day, n in document["days"]},
-            damage=tuple(map(Damage.from_dict, document["damage"])),
-            checksum=document["checksum"],
-            range_bits=document["range_bits"],
-            provenance=Provenance.from_dict(document["provenance"]),
-            path=path,
+        try:
+            sets = [_set_from_dict(item, folder) for item in document["sets"]]
+            found = document["attributes"]
+            attributes = StoredAttributes(
+                file=_own_name(found["file"]),
+                sha256=found["sha256"],
+                n_rows=int(found["n_rows"]),
+                threshold=int(found["threshold"], 16),
+                layout=found["layout"],
+            )
+            if BY_URL not in {item.level for item in sets}:
+                raise ValueError("it names no set of URLs")
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, CrawlError) as error:
+            raise StoreError(f"{path} is damaged ({error!r}); {ADD_AGAIN}") from error
+        return cls(label=label, sets={item.level: item for item in sets}, attributes=attributes)
+
+
+def to_document(content: Mapping[str, Any]) -> bytes:
+    """Return plain data as JSON that holds a checksum of itself."""
+    text = json.dumps(content, ensure_ascii=True).encode()
+    return b'{"sha256": "%s", "content": %s}\n' % (hashlib.sha256(text).hexdigest().encode(), text)
+
+
+def check_document(content: bytes, path: AnyPath, schema: str) -> dict[str, Any]:
+    """Read what `to_document` wrote.
+
+    Raises
+    ------
+    StoreError
+        If it is not as it was written, or of another format.
+    """
+    found = _DOCUMENT.fullmatch(content)
+    if found is None and content.startswith((b'{"schema": "crawlgauge.', b'{\n "schema": "crawlgauge.')):
+        raise StoreError(
+            f"{path} was written by version 0.1 of crawlgauge, whose stores this version does not "
+            "read; add the crawls again from their files into a new store"
         )
+    if found is None or hashlib.sha256(found[2]).hexdigest().encode() != found[1]:
+        raise StoreError(f"{path} is damaged: it was changed after it was written; {ADD_AGAIN}")
+    document: dict[str, Any] = json.loads(found[2])
+    if document.get("schema") != schema:
+        raise StoreError(
+            f"{path} is of format {document.get('schema')!r}; this version of crawlgauge reads "
+            f"{schema!r}. Use the version that wrote it, or a newer one"
+        )
+    return document
+
+
+def is_own_file(name: str) -> bool:
+    """Tell whether a file of a crawl's folder, but for manifest and lock, is the store's own."""
+    return _OWN_FILE.fullmatch(name) is not None or name.startswith(PARTIAL_PREFIX)
+
+
+def has_leftovers(names: Collection[str]) -> bool:
+    """Tell from the names in a crawl's folder whether a killed process has left some of them."""
+    own = [name for name in names if is_own_file(name)]
+    kinds = [name.rpartition("-")[0] for name in own]
+    is_partial = any(name.startswith(PARTIAL_PREFIX) for name in own)
+    return MANIFEST_NAME not in names or is_partial or len(kinds) > len(set(kinds))
+
+
+def _own_name(name: str) -> str:
+    """Return a file's name if it is one, and does not lead out of the folder."""
+    if _OWN_FILE.fullmatch(name) is None:
+        raise ValueError(f"no file of a crawl is called {name!r}")
+    return name
+
+
+def _set_to_dict(item: CrawlSet) -> dict[str, Any]:
+    stored = item.stored
+    return {
+        **item.to_dict(),
+        "file": stored.file,
+        "frame": stored.frame,
+        "n_bytes": stored.n_bytes,
+        "offset": stored.offset,
+        "n_keys": stored.n_keys,
+        "block_keys": stored.block_keys,
+        "checksums": "".join(f"{checksum:08x}" for checksum in stored.checksums),
+        "fences": "".join(f"{fence:016x}" for fence in stored.fences),
+    }
+
+
+def _set_from_dict(document: Mapping[str, Any], folder: AnyPath) -> CrawlSet:
+    checksums, fences = document["checksums"], document["fences"]
+    stored = StoredKeys(
+        file=_own_name(document["file"]),
+        frame=document["frame"],
+        n_bytes=int(document["n_bytes"]),
+        offset=int(document["offset"]),
+        n_keys=int(document["n_keys"]),
+        block_keys=int(document["block_keys"]),
+        checksums=tuple(int(checksums[k : k + 8], 16) for k in range(0, len(checksums), 8)),
+        fences=tuple(int(fences[k : k + 16], 16) for k in range(0, len(fences), 16)),
+    )
+    n_blocks = -(-stored.n_keys // stored.block_keys)
+    if not n_blocks or {len(stored.checksums), len(stored.fences)} != {n_blocks}:
+        raise ValueError("its blocks do not fit its keys")
+    return CrawlSet(
+        crawl=Crawl(
+            label=document["label"],
+            date=dt.date.fromisoformat(document["date"]),
+            n_urls=document["n_urls"],
+            n_sampled=document["n_sampled"],
+            first_capture=parse_time(document["first_capture"]),
+            last_capture=parse_time(document["last_capture"]),
+            damaged=bool(document["damage"]),
+        ),
+        level=document["level"],
+        key_rule=document["key_rule"],
+        threshold=int(document["threshold"], 16),
+        n_captures=document["n_captures"],
+        rejected=document["rejected"],
+        excluded=document["excluded"],
+        unassigned=document["unassigned"],
+        n_no_status=document["n_no_status"],
+        n_by_digest=document.get("n_by_digest", 0),
+        days={dt.date.fromisoformat(day).toordinal(): n for day, n in document["days"]},
+        damage=tuple(map(Damage.from_dict, document["damage"])),
+        checksum=document["checksum"],
+        provenance=Provenance.from_dict(document["provenance"]),
+        folder=folder,
+        keys=stored,
+    )

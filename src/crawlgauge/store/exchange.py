@@ -7,21 +7,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-
 from crawlgauge.damage import Damage
 from crawlgauge.errors import StoreError
-from crawlgauge.keys.thresholds import rate_of
+from crawlgauge.keys.rules import BY_URL
+from crawlgauge.keys.sampling import rate_of
 from crawlgauge.provenance import Provenance
-from crawlgauge.remote.remote_path import AnyPath, RemotePath
+from crawlgauge.sources.remote import AnyPath, RemotePath
 from crawlgauge.store.attributes import Attributes
-from crawlgauge.store.catalogue import Store
+from crawlgauge.store.catalogue import STORE_FILE, Store, UnwrittenSet, create_store
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.creation import STORE_FILE, create_store
-from crawlgauge.store.files import PARTIAL_PREFIX, explain_os_error
-from crawlgauge.store.locking import LOCK_NAME
-from crawlgauge.store.set_file import SetReader
+from crawlgauge.store.files import LOCK_NAME, PARTIAL_PREFIX, explain_os_error
+from crawlgauge.store.key_set import KeyReader
 from crawlgauge.store.spilling import SpillFolder
 
 __all__ = ["Exported", "export_sample"]
@@ -30,8 +26,6 @@ _DISCLOSED_SETTINGS = ("status", "mime")
 """What counts as a capture: without it two archives cannot be told to count alike."""
 
 _NO_NAME = "(not disclosed)"
-_NO_KEY = 1
-"""No key is below this threshold but 0, which no URL has in all likelihood."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,9 +120,9 @@ def _move(partial: Path, path: AnyPath) -> None:
     if isinstance(path, Path):
         partial.rename(path)
         return
-    from crawlgauge.remote.s3_objects import objects_at
+    from crawlgauge.store.objects import Objects
 
-    objects = objects_at(path)
+    objects = Objects(path)
     found = (entry for entry in partial.rglob("*") if entry.is_file() and entry.name != LOCK_NAME)
     names = sorted(entry.relative_to(partial).as_posix() for entry in found)
     try:
@@ -143,8 +137,8 @@ def _move(partial: Path, path: AnyPath) -> None:
 
 def _export_crawl(item: CrawlSet, target: Store, threshold: int) -> int:
     crawl = item.crawl
-    ranges = list(SetReader(item.path).ranges(threshold))
-    if not any(part.size for part in ranges):
+    keys = KeyReader(item).between(0, threshold)
+    if not keys.size:
         raise StoreError(
             f"none of the {crawl.n_urls:,} URLs of crawl {crawl.label!r} is in a sample of "
             f"{rate_of(threshold):.3g}; export a larger one with --sample"
@@ -165,23 +159,10 @@ def _export_crawl(item: CrawlSet, target: Store, threshold: int) -> int:
         ),
     )
     with target.writing(crawl.label) as writer:
-        (written,) = writer.publish([(description, ranges)], _nothing_known())
-    return written.crawl.n_counted
+        unwritten = UnwrittenSet(description=description, ranges=[keys], n_most=keys.size)
+        written = writer.publish([unwritten], Attributes.nothing())
+    return written.sets[BY_URL].crawl.n_counted
 
 
 def _without_names(damage: Damage) -> Damage:
     return replace(damage, file=_NO_NAME, byte=None, reason=_NO_NAME, lost=_NO_NAME)
-
-
-def _nothing_known() -> Attributes:
-    nothing = np.empty(0, dtype=np.uint64)
-    return Attributes(
-        keys=nothing,
-        times=nothing.astype(np.int64),
-        statuses=nothing.astype(np.int16),
-        host_codes=nothing.astype(np.int32),
-        mime_codes=nothing.astype(np.int32),
-        hosts=pa.array([], pa.string()),
-        mimes=pa.array([], pa.string()),
-        threshold=_NO_KEY,
-    )

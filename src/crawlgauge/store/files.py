@@ -1,22 +1,27 @@
-"""Writing files so that a kill at any moment leaves the old one or the new one, never half."""
+"""Files that a kill at any moment leaves as they were or as they shall be, and locks on folders."""
 
 import errno
+import fcntl
 import os
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from crawlgauge.errors import StoreError
-from crawlgauge.remote.remote_path import AnyPath, RemotePath
+from crawlgauge.errors import StoreBusy, StoreError
+from crawlgauge.sources.remote import AnyPath, RemotePath
 
 __all__ = [
+    "LOCK_NAME",
     "PARTIAL_PREFIX",
+    "acquire_lock",
     "check_room",
     "create_file",
     "explain_os_error",
+    "hold_lock",
     "partial_file",
     "remove_if_abandoned",
     "replace_file",
@@ -27,17 +32,24 @@ __all__ = [
 PARTIAL_PREFIX = ".partial-"
 """Files of this name are unfinished: they belong to a running process or are leftovers."""
 
+LOCK_NAME = "lock"
+_PAUSE = 0.02
+_WITHOUT_LINKS = {errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+"""What systems answer whose files can have but one name."""
+
 
 @contextmanager
 def partial_file(folder: Path, name: str) -> Iterator[Path]:
     """Give the path of an unfinished file, to be renamed; whatever is left of it is deleted.
 
+    Its name tells the process, and the thread, whose file it is.
+
     Parameters
     ----------
     folder
-        Where; it must exist.
+        Where the finished file will be, so that renaming is one step.
     name
-        What the file will be, for people who look into the folder.
+        The finished file's name, or the last part of it.
     """
     partial = folder / f"{PARTIAL_PREFIX}{os.getpid()}-{threading.get_ident()}-{name}"
     try:
@@ -80,14 +92,20 @@ def create_file(path: Path, data: bytes) -> None:
     with partial_file(path.parent, path.name) as partial:
         with write_durably(partial) as file:
             file.write(data)
-        # A process that has just made the file may have tidied the partial one away.
-        with suppress(FileExistsError, FileNotFoundError):
+        try:
             path.hardlink_to(partial)
+        except (FileExistsError, FileNotFoundError):
+            pass  # A process that has just made it may have tidied the partial one away.
+        except OSError as error:
+            if error.errno not in _WITHOUT_LINKS:
+                raise
+            if not path.exists():
+                partial.replace(path)
     sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:
-    """Make sure that renames in `folder` survive a power cut."""
+    """Make sure that renames in a folder survive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -98,19 +116,10 @@ def sync_folder(folder: Path) -> None:
 def check_room(folder: Path, n_bytes: int, what: str) -> None:
     """See that the disk has room for what is about to be written.
 
-    Parameters
-    ----------
-    folder
-        Where; it must exist.
-    n_bytes
-        How much room is needed.
-    what
-        What for, as the beginning of a sentence.
-
     Raises
     ------
     StoreError
-        If there is less.
+        If it has not, with how much is missing.
     """
     with explain_os_error("write", folder):
         free = shutil.disk_usage(folder).free
@@ -128,15 +137,7 @@ def _megabytes(n_bytes: int) -> str:
 
 @contextmanager
 def explain_os_error(action: str, path: AnyPath) -> Iterator[None]:
-    """Turn the system's errors within the block into a `StoreError` that says what to do.
-
-    Parameters
-    ----------
-    action
-        What was being done, such as ``write``.
-    path
-        To what.
-    """
+    """Turn the system's errors within the block into a `StoreError` that says what to do."""
     try:
         yield
     except OSError as error:
@@ -144,9 +145,99 @@ def explain_os_error(action: str, path: AnyPath) -> Iterator[None]:
         advice = {
             errno.ENOSPC: "; free some space and run the command again, the store is whole",
             errno.EDQUOT: "; free some space and run the command again, the store is whole",
-            errno.EACCES: "; check who may write there",
+            errno.EACCES: "; check who may use it",
             errno.EROFS: "; choose another store with --store",
+            errno.EMFILE: "; allow more open files (ulimit -n)",
         }.get(error.errno or 0, "")
-        if isinstance(path, RemotePath) and error.errno == errno.EACCES:
+        if isinstance(path, RemotePath):
             advice = ""  # The reason says it.
         raise StoreError(f"cannot {action} {path}: {reason}{advice}") from error
+
+
+@contextmanager
+def hold_lock(folder: Path, *, patience: float = 0.0) -> Iterator[None]:
+    """Keep every other process from writing in a folder, which is made if it is missing.
+
+    The system takes the lock back when its process ends, however it ends.
+
+    Parameters
+    ----------
+    folder
+        The folder of one crawl; its name is the crawl's label.
+    patience
+        Seconds to wait for another process.
+
+    Raises
+    ------
+    StoreBusy
+        If another process holds the lock.
+    """
+    handle = _wait_for_lock(folder, patience)
+    try:
+        os.ftruncate(handle, 0)
+        os.write(handle, f"{os.getpid()}\n".encode())
+        yield
+    finally:
+        _remove_if_empty(folder)
+        os.close(handle)
+
+
+def acquire_lock(folder: Path) -> int:
+    """Take the lock of a folder, which is made if it is missing, without waiting.
+
+    Returns
+    -------
+    int
+        The lock is had until this file is closed.
+
+    Raises
+    ------
+    StoreBusy
+        If another process has it.
+    """
+    path = folder / LOCK_NAME
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except FileNotFoundError:
+            continue  # Another process removed the emptied folder in between.
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            owner = os.read(handle, 32).decode("ascii", errors="replace").strip()
+            os.close(handle)
+            raise StoreBusy(
+                f"crawl {folder.name!r} is being written by another process"
+                f"{f' ({owner})' if owner else ''}; wait until it has finished"
+            ) from None
+        except OSError:
+            os.close(handle)
+            raise
+        if _is_same_file(handle, path):
+            return handle
+        os.close(handle)  # The file was removed and made anew before the lock was had.
+
+
+def _wait_for_lock(folder: Path, patience: float) -> int:
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        with suppress(StoreBusy):
+            return acquire_lock(folder)
+        time.sleep(_PAUSE)
+    return acquire_lock(folder)
+
+
+def _is_same_file(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _remove_if_empty(folder: Path) -> None:
+    """Leave no folder behind that holds nothing but the lock."""
+    with suppress(FileNotFoundError):  # Somebody deleted the whole store meanwhile.
+        if [entry.name for entry in folder.iterdir()] == [LOCK_NAME]:
+            (folder / LOCK_NAME).unlink()
+            folder.rmdir()

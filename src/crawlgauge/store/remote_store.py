@@ -1,47 +1,67 @@
-"""Hold crawls on object storage for writing, and clean up what killed processes have left."""
+"""A store on object storage, which has no rename: a crawl is there when its manifest is."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from crawlgauge.errors import StoreBusy
-from crawlgauge.remote.lease import hold_lease, lease_seconds
-from crawlgauge.remote.objects import Objects
-from crawlgauge.remote.remote_path import RemotePath
-from crawlgauge.remote.s3_objects import objects_at
-from crawlgauge.store.creation import CRAWLS, create_store
-from crawlgauge.store.locking import LOCK_NAME
-from crawlgauge.store.manifest import MANIFEST_NAME, has_leftovers
-from crawlgauge.store.remote_writer import RemoteCrawlWriter
+from crawlgauge.errors import StoreBusy, StoreError
+from crawlgauge.sources.remote import RemotePath
+from crawlgauge.store.catalogue import (
+    CACHE,
+    CRAWLS,
+    STORE_FILE,
+    UnwrittenSet,
+    create_store,
+    write_crawl,
+)
+from crawlgauge.store.crawl_set import MANIFEST_NAME, Manifest, has_leftovers
+from crawlgauge.store.files import LOCK_NAME, explain_os_error
+from crawlgauge.store.objects import Conflict, Lease, Objects, hold_lease, lease_seconds
 from crawlgauge.store.spilling import SpillFolder, remove_abandoned
 
-__all__ = ["hold_remote"]
+if TYPE_CHECKING:
+    from crawlgauge.store.attributes import Attributes
+
+__all__ = ["create_remote", "hold_remote", "remove_remote_if_empty"]
 
 _SHARE_TO_ARRIVE = 0.5
 """Of the time that a claim holds: so old must be what a killed process left. Its last request may
 still be on its way, and a claim that is over was renewed longer ago."""
 
+_MAX_ATTEMPTS = 3
+"""A process that has lost its claim may publish once more; two of them are hard to imagine."""
+
+
+def create_remote(path: RemotePath, document: bytes) -> None:
+    """Make a store where there is none; one that is there is left as it is."""
+    objects = Objects(path)
+    if objects.head(STORE_FILE) is not None:
+        return
+    own = (STORE_FILE, f"{CRAWLS}/", f"{CACHE}/")
+    if any(entry.name and not entry.name.startswith(own) for entry in objects.listed("")):
+        raise StoreError(f"{path} is a folder of other files; name another for the store")
+    with suppress(Conflict):  # Another process was first by a hair.
+        objects.put_new(STORE_FILE, document)
+
+
+def remove_remote_if_empty(path: RemotePath) -> None:
+    """Take a store away that holds no crawls."""
+    with suppress(OSError):
+        objects = Objects(path)
+        if not objects.listed(f"{CRAWLS}/"):
+            for entry in objects.listed(f"{CACHE}/"):
+                objects.delete(entry.name)
+            objects.delete(STORE_FILE)
+
 
 @contextmanager
-def hold_remote(store: RemotePath, label: str, key_rule: str) -> Iterator[RemoteCrawlWriter]:
-    """Hold a crawl for writing, and clean up what killed processes have left in the store.
-
-    Parameters
-    ----------
-    store
-        Where it is; made if it is missing.
-    label
-        The crawl's.
-    key_rule
-        The store's.
-
-    Raises
-    ------
-    StoreBusy
-        If another process is writing the crawl.
-    """
+def hold_remote(store: RemotePath, label: str, key_rule: str) -> "Iterator[RemoteCrawlWriter]":
+    """Hold a crawl for writing, and clean up what killed processes have left in the store."""
     remove_abandoned(store)
-    objects = objects_at(store)
+    objects = Objects(store)
     with _hold(store, objects, label, key_rule) as writer:
         # Another process that failed may have taken the empty store away meanwhile.
         create_store(store, key_rule)
@@ -56,7 +76,7 @@ def hold_remote(store: RemotePath, label: str, key_rule: str) -> Iterator[Remote
 @contextmanager
 def _hold(
     store: RemotePath, objects: Objects, label: str, key_rule: str
-) -> Iterator[RemoteCrawlWriter]:
+) -> "Iterator[RemoteCrawlWriter]":
     folder = f"{CRAWLS}/{label}"
     with (
         hold_lease(objects, f"{folder}/{LOCK_NAME}", label=label) as lease,
@@ -86,3 +106,119 @@ def _find_leftovers(objects: Objects) -> set[str]:
         for label, names in names_of.items()
         if label and (LOCK_NAME in names or has_leftovers(names))
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteCrawlWriter:
+    """Writes a crawl that is held by a lease; see `crawlgauge.store.catalogue.CrawlWriter`."""
+
+    store: RemotePath
+    key_rule: str
+    label: str
+    objects: Objects
+    lease: Lease
+    manifest_tag: str | None
+    spill: SpillFolder
+
+    @property
+    def folder(self) -> RemotePath:
+        """Where the crawl is, or will be."""
+        return self.store / CRAWLS / self.label
+
+    @property
+    def workplace(self) -> Path:
+        """The folder on the disk that its files are made in."""
+        return self.spill.open()
+
+    def publish(self, sets: Sequence[UnwrittenSet], attributes: "Attributes") -> Manifest:
+        """Write the sets of all levels and make them the crawl's, in place of what was there."""
+        with explain_os_error("write", self.workplace):
+            manifest = write_crawl(self.workplace, self.label, sets, attributes)
+        with explain_os_error("write", self.folder), self._cleaning_up():
+            # Before hours of sending: another process may write the crawl now.
+            self.lease.renew()
+            for name in sorted(manifest.names):
+                self._upload(name)
+            self._put_manifest(manifest.to_bytes())
+            for name in sorted(manifest.names):
+                # Another process may have taken it for a leftover before it was named.
+                if self.objects.head(self._at(name)) is None:
+                    self._upload(name)
+            # Another process that failed may have found the store empty, and taken it away.
+            create_store(self.store, self.key_rule)
+            self.clean()
+        for name in manifest.names:
+            (self.workplace / name).unlink(missing_ok=True)
+        return Manifest.from_bytes(manifest.to_bytes(), self.folder, self.label)
+
+    def remove(self) -> None:
+        """Take the crawl away."""
+        with explain_os_error("write", self.folder):
+            self.lease.renew()
+            if self.manifest_tag is not None:
+                try:
+                    self.objects.delete_if(self._at(MANIFEST_NAME), self.manifest_tag)
+                except Conflict as error:
+                    raise StoreError(
+                        f"crawl {self.label!r} was replaced by another process meanwhile; it is "
+                        "not removed"
+                    ) from error
+            self.clean()
+
+    def clean(self, *, min_age: float = 0.0) -> None:
+        """Delete what the manifest does not name: leftovers of killed processes, old sets."""
+        found = self.objects.listed(self._at(""))
+        # Read after the listing: what is named later than it was listed is not deleted.
+        wanted = {LOCK_NAME, MANIFEST_NAME}
+        manifest = self.objects.read(self._at(MANIFEST_NAME))
+        if manifest is not None:
+            try:
+                wanted |= Manifest.from_bytes(manifest.content, self.folder, self.label).names
+            except StoreError:
+                return  # A damaged manifest names nothing; replacing the crawl heals it.
+        for name in self.objects.unfinished_uploads(self._at("")):
+            self.objects.abort_uploads(name)
+        for entry in found:
+            if entry.name.removeprefix(self._at("")) not in wanted and entry.age >= min_age:
+                self.objects.delete(entry.name)
+
+    @contextmanager
+    def _cleaning_up(self) -> Iterator[None]:
+        """Delete what was sent in vain, unless the storage is out of reach."""
+        try:
+            yield
+        except OSError:
+            raise  # Whoever writes to the store next deletes it.
+        except BaseException:
+            with suppress(OSError, StoreError):
+                self.lease.renew()
+                self.clean()
+            raise
+
+    def _put_manifest(self, content: bytes) -> None:
+        """Make the crawl visible, all at once."""
+        name, tag = self._at(MANIFEST_NAME), self.manifest_tag
+        for _ in range(_MAX_ATTEMPTS):
+            # Raises if another process writes the crawl now.
+            self.lease.renew()
+            try:
+                if tag is None:
+                    self.objects.put_new(name, content)
+                else:
+                    self.objects.put_if(name, content, tag)
+            except Conflict:
+                # One that wrote before had not yet noticed that its claim was over.
+                present = self.objects.head(name)
+                tag = None if present is None else present.tag
+            else:
+                return
+        raise StoreError(
+            f"crawl {self.label!r} is changed by other processes again and again; nothing was "
+            "stored. Run the command again when they have finished"
+        )
+
+    def _upload(self, name: str) -> None:
+        self.objects.upload(self._at(name), self.workplace / name)
+
+    def _at(self, name: str) -> str:
+        return f"{CRAWLS}/{self.label}/{name}"

@@ -15,15 +15,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Self
 
 from crawlgauge.errors import StoreBusy, StoreError
-from crawlgauge.remote.remote_path import AnyPath, RemotePath
-from crawlgauge.store.files import check_room, explain_os_error
-from crawlgauge.store.locking import acquire_lock
+from crawlgauge.sources.remote import AnyPath, RemotePath
+from crawlgauge.store.files import acquire_lock, check_room, explain_os_error
+
+if TYPE_CHECKING:
+    from crawlgauge.store.key_set import Keys
 
 __all__ = ["SPILL_FOLDER", "SpillFolder", "remove_abandoned"]
 
@@ -47,7 +46,7 @@ class SpillFolder:
         self._lock: int | None = None
         self._n_runs = 0
 
-    def write_run(self, parts: Iterable[NDArray[np.uint64]], n_most: int) -> NDArray[np.uint64]:
+    def write_run(self, parts: "Iterable[Keys]", n_most: int) -> "Keys":
         """Write sorted keys to the disk, and give them back as an array that is mapped from there.
 
         Parameters
@@ -62,19 +61,20 @@ class SpillFolder:
         StoreError
             If there is no room, or the folder cannot be written.
         """
+        # Whoever only lists crawls does not wait for numpy.
+        import numpy as np
+
+        from crawlgauge.core.mapping import Mapping
+
         with explain_os_error("write", self._parent):
             folder = self.open()
             check_room(folder, n_most * _KEY_BYTES, "what does not fit into --memory")
             path = folder / f"run-{self._n_runs}.keys"
             self._n_runs += 1
-            n_keys = 0
             with path.open("wb") as file:
                 for part in parts:
                     file.write(np.ascontiguousarray(part).data)
-                    n_keys += part.size
-            if n_keys == 0:
-                return np.empty(0, dtype=np.uint64)
-            return np.memmap(path, dtype=np.uint64, mode="r", shape=(n_keys,))
+            return np.frombuffer(Mapping(path), np.uint64)
 
     def open(self) -> Path:
         """Return the folder, which is made if need be."""

@@ -1,0 +1,297 @@
+"""Tables in Arrow's file format (IPC), uncompressed, written so that their columns can be mapped.
+
+Only writing is needed: whoever wrote a file has noted where its columns begin, and reads those
+bytes when he has compared their checksum. Other programs (Polars, pandas, DuckDB) read the files as
+they read any Arrow file.
+"""
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import flatbuffers
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Column", "KeysFile", "write_table"]
+
+_MAGIC = b"ARROW1\0\0"
+_VERSION = 4  # V5, of all files since Arrow 1.0
+_SCHEMA, _DICTIONARY_BATCH, _RECORD_BATCH = 1, 2, 3
+_INT, _UTF8, _TIMESTAMP = 2, 5, 10
+_ALIGNMENT = 64
+"""Of all buffers, as Arrow recommends it."""
+
+_Block = tuple[int, int, int]
+"""Where a message begins, how long it is itself, and how long what it tells of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Column:
+    """A column of integers, or of texts that integers stand for.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    values
+        Integers; where there are texts, their places among these.
+    is_valid
+        Which of the values are known; None if all are.
+    texts
+        Different texts, in ASCII.
+    is_time
+        Whether the values are seconds since 1970 in UTC.
+    """
+
+    name: str
+    values: NDArray[np.integer]
+    is_valid: NDArray[np.bool_] | None = None
+    texts: Sequence[bytes] | None = None
+    is_time: bool = False
+
+
+def write_table(
+    file: BinaryIO, columns: Sequence[Column], metadata: Mapping[str, str]
+) -> dict[str, list[int]]:
+    """Write a table.
+
+    Parameters
+    ----------
+    file
+        Open for writing, at its beginning.
+    columns
+        Of the same length.
+    metadata
+        What the file says of itself.
+
+    Returns
+    -------
+    dict
+        For each column where its buffers are in the file, as offset and length: validity (of no
+        length if all values are known) and values; for texts also their bounds and their bytes.
+    """
+    writer = _Writer(file, columns)
+    writer.write_message(_SCHEMA, writer.schema({}), 0)
+    layout: dict[str, list[int]] = {column.name: [] for column in columns}
+    for number, column in enumerate(columns):
+        if column.texts is not None:
+            bounds = np.cumsum([0, *map(len, column.texts)], dtype=np.int32)
+            buffers = [b"", bounds.tobytes(), b"".join(column.texts)]
+            places = writer.write_batch(len(column.texts), [0], buffers, dictionary=number)
+            layout[column.name] = [*places[1], *places[2]]
+    contents: list[bytes] = []
+    for column in columns:
+        valid = column.is_valid
+        is_whole = valid is None or bool(valid.all())
+        contents += [
+            b"" if is_whole or valid is None else np.packbits(valid, bitorder="little").tobytes(),
+            np.ascontiguousarray(column.values).tobytes(),
+        ]
+    n_nulls = [0 if c.is_valid is None else int((~c.is_valid).sum()) for c in columns]
+    places = writer.write_batch(columns[0].values.size, n_nulls, contents)
+    for column, validity, values in zip(columns, places[::2], places[1::2], strict=True):
+        layout[column.name] = [*validity, *values, *layout[column.name]]
+    writer.finish(metadata)
+    return layout
+
+
+class KeysFile:
+    """A table of one column of keys, of which nobody knows how many will come.
+
+    Parameters
+    ----------
+    file
+        Open for writing, at its beginning; it is gone back to there in the end.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._writer = _Writer(file, [Column(name="key", values=np.empty(0, np.uint64))])
+        self._writer.write_message(_SCHEMA, self._writer.schema({}), 0)
+        self._start = file.tell()
+        self._write_header(1)
+        self.offset = file.tell()
+        """Where the keys begin."""
+        self._n_keys = 0
+
+    def write(self, keys: NDArray[np.uint64]) -> None:
+        """Write further keys."""
+        self._file.write(np.ascontiguousarray(keys, "<u8").data)
+        self._n_keys += keys.size
+
+    def finish(self, metadata: Mapping[str, str]) -> None:
+        """Write all that can be told of the keys when they are known; there must be some."""
+        self._write_header(self._n_keys)
+        self._file.seek(self.offset + 8 * self._n_keys)
+        self._writer.finish(metadata)
+
+    def _write_header(self, n_keys: int) -> None:
+        """Write what stands before the keys: it has the same length, however many they are."""
+        self._file.seek(self._start)
+        buffers = [(0, 0), (0, 8 * n_keys)]
+        batch = self._writer.record_batch(n_keys, [0], buffers)
+        self._writer.batches = [self._writer.write_message(_RECORD_BATCH, batch, 8 * n_keys)]
+
+
+class _Writer:
+    """Writes messages, each of which says what follows it."""
+
+    def __init__(self, file: BinaryIO, columns: Sequence[Column]) -> None:
+        self._file = file
+        self._columns = columns
+        self.batches: list[_Block] = []
+        self._dictionaries: list[_Block] = []
+        file.write(_MAGIC)
+
+    def write_message(
+        self, kind: int, header: tuple[flatbuffers.Builder, int], n_bytes: int
+    ) -> _Block:
+        """Write a message that so many bytes will follow, so that they begin at a round place."""
+        builder, place = header
+        builder.StartObject(5)
+        builder.PrependInt16Slot(0, _VERSION, 0)
+        builder.PrependUint8Slot(1, kind, 0)
+        builder.PrependUOffsetTRelativeSlot(2, place, 0)
+        builder.PrependInt64Slot(3, n_bytes, 0)
+        builder.Finish(builder.EndObject())
+        content = bytes(builder.Output())
+        start = self._file.tell()
+        content += bytes(-(start + 8 + len(content)) % _ALIGNMENT)
+        self._file.write(struct.pack("<Ii", 0xFFFFFFFF, len(content)) + content)
+        return start, 8 + len(content), n_bytes
+
+    def write_batch(
+        self,
+        n_rows: int,
+        n_nulls: Sequence[int],
+        contents: Sequence[bytes],
+        dictionary: int | None = None,
+    ) -> list[tuple[int, int]]:
+        """Write buffers with the message that tells of them; return where each is."""
+        buffers, place = [], 0
+        for content in contents:
+            buffers.append((place, len(content)))
+            place += len(content) + -len(content) % _ALIGNMENT
+        header = self.record_batch(n_rows, n_nulls, buffers)
+        kind = _RECORD_BATCH
+        if dictionary is not None:
+            builder, batch = header
+            builder.StartObject(3)
+            builder.PrependInt64Slot(0, dictionary, 0)
+            builder.PrependUOffsetTRelativeSlot(1, batch, 0)
+            header, kind = (builder, builder.EndObject()), _DICTIONARY_BATCH
+        blocks = self.batches if dictionary is None else self._dictionaries
+        blocks.append(self.write_message(kind, header, place))
+        start = self._file.tell()
+        for content in contents:
+            self._file.write(content + bytes(-len(content) % _ALIGNMENT))
+        return [(start + offset, length) for offset, length in buffers]
+
+    def finish(self, metadata: Mapping[str, str]) -> None:
+        """Write the end of the file, which says where everything is."""
+        self._file.write(struct.pack("<Ii", 0xFFFFFFFF, 0))
+        builder, schema = self.schema(metadata)
+        blocks = [_write_blocks(builder, found) for found in (self._dictionaries, self.batches)]
+        builder.StartObject(5)
+        builder.PrependInt16Slot(0, _VERSION, 0)
+        builder.PrependUOffsetTRelativeSlot(1, schema, 0)
+        builder.PrependUOffsetTRelativeSlot(2, blocks[0], 0)
+        builder.PrependUOffsetTRelativeSlot(3, blocks[1], 0)
+        builder.Finish(builder.EndObject())
+        footer = bytes(builder.Output())
+        self._file.write(footer + struct.pack("<i", len(footer)) + _MAGIC[:6])
+
+    def schema(self, metadata: Mapping[str, str]) -> tuple[flatbuffers.Builder, int]:
+        """Return what says which columns there are, and what they are."""
+        builder = flatbuffers.Builder(1024)
+        fields = _write_vector(
+            builder, [_write_field(builder, *item) for item in enumerate(self._columns)]
+        )
+        pairs = []
+        for key, value in metadata.items():
+            texts = builder.CreateString(key), builder.CreateString(value)
+            builder.StartObject(2)
+            builder.PrependUOffsetTRelativeSlot(0, texts[0], 0)
+            builder.PrependUOffsetTRelativeSlot(1, texts[1], 0)
+            pairs.append(builder.EndObject())
+        entries = _write_vector(builder, pairs)
+        builder.StartObject(4)
+        builder.PrependUOffsetTRelativeSlot(1, fields, 0)
+        builder.PrependUOffsetTRelativeSlot(2, entries, 0)
+        return builder, builder.EndObject()
+
+    def record_batch(
+        self, n_rows: int, n_nulls: Sequence[int], buffers: Sequence[tuple[int, int]]
+    ) -> tuple[flatbuffers.Builder, int]:
+        """Return what says how long columns are, and where their buffers are."""
+        builder = flatbuffers.Builder(1024)
+        nodes = _write_pairs(builder, [(n_rows, n_null) for n_null in n_nulls])
+        places = _write_pairs(builder, buffers)
+        builder.StartObject(4)
+        builder.PrependInt64Slot(0, n_rows, 0)
+        builder.PrependUOffsetTRelativeSlot(1, nodes, 0)
+        builder.PrependUOffsetTRelativeSlot(2, places, 0)
+        return builder, builder.EndObject()
+
+
+def _write_field(builder: flatbuffers.Builder, number: int, column: Column) -> int:
+    name = builder.CreateString(column.name)
+    children = _write_vector(builder, [])
+    integers = _write_int(builder, column.values.dtype)
+    kind, dictionary = _INT, 0
+    if column.texts is not None:
+        builder.StartObject(3)
+        builder.PrependInt64Slot(0, number, 0)
+        builder.PrependUOffsetTRelativeSlot(1, integers, 0)
+        dictionary = builder.EndObject()
+        builder.StartObject(0)
+        integers, kind = builder.EndObject(), _UTF8
+    elif column.is_time:
+        zone = builder.CreateString("UTC")
+        builder.StartObject(2)
+        builder.PrependUOffsetTRelativeSlot(1, zone, 0)
+        integers, kind = builder.EndObject(), _TIMESTAMP
+    builder.StartObject(7)
+    builder.PrependUOffsetTRelativeSlot(0, name, 0)
+    builder.PrependBoolSlot(1, column.is_valid is not None, 0)
+    builder.PrependUint8Slot(2, kind, 0)
+    builder.PrependUOffsetTRelativeSlot(3, integers, 0)
+    if dictionary:
+        builder.PrependUOffsetTRelativeSlot(4, dictionary, 0)
+    builder.PrependUOffsetTRelativeSlot(5, children, 0)
+    return builder.EndObject()
+
+
+def _write_int(builder: flatbuffers.Builder, dtype: np.dtype[np.integer]) -> int:
+    builder.StartObject(2)
+    builder.PrependInt32Slot(0, 8 * dtype.itemsize, 0)
+    builder.PrependBoolSlot(1, dtype.kind == "i", 0)
+    return builder.EndObject()
+
+
+def _write_vector(builder: flatbuffers.Builder, places: Sequence[int]) -> int:
+    builder.StartVector(4, len(places), 4)
+    for place in reversed(places):
+        builder.PrependUOffsetTRelative(place)
+    return builder.EndVector()
+
+
+def _write_pairs(builder: flatbuffers.Builder, pairs: Sequence[tuple[int, int]]) -> int:
+    """Write structures of two 64-bit numbers."""
+    builder.StartVector(16, len(pairs), 8)
+    for one, other in reversed(pairs):
+        builder.PrependInt64(other)
+        builder.PrependInt64(one)
+    return builder.EndVector()
+
+
+def _write_blocks(builder: flatbuffers.Builder, blocks: Sequence[_Block]) -> int:
+    builder.StartVector(24, len(blocks), 8)
+    for start, n_message_bytes, n_bytes in reversed(blocks):
+        builder.PrependInt64(n_bytes)
+        builder.Pad(4)
+        builder.PrependInt32(n_message_bytes)
+        builder.PrependInt64(start)
+    return builder.EndVector()

@@ -1,0 +1,264 @@
+"""The keys of a set on disk: sorted, eight bytes each, mapped into memory and not decoded.
+
+The file is an Arrow table of one column, so that other programs can read it; a checksum for each
+block of keys lets damage be noticed wherever keys are read.
+"""
+
+import hashlib
+import json
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from isal import isal_zlib
+from numpy.typing import NDArray
+
+from crawlgauge.core.mapping import Mapping
+from crawlgauge.crawl import Crawl
+from crawlgauge.errors import StoreError
+from crawlgauge.keys.sampling import WHOLE
+from crawlgauge.sources.remote import AnyPath, RemotePath
+from crawlgauge.store.arrow_file import KeysFile
+from crawlgauge.store.crawl_set import ADD_AGAIN, CrawlSet, StoredKeys
+from crawlgauge.store.files import explain_os_error, partial_file, sync_folder, write_durably
+
+__all__ = ["KeyReader", "damaged", "find_key_damage", "missing", "write_keys"]
+
+METADATA_KEY = "crawlgauge"
+"""Under which a file describes itself to others."""
+
+_LEAST_BLOCK_KEYS = 1 << 17
+"""A megabyte: much beside what asking for it costs, little beside what is read at once."""
+_MOST_BLOCKS = 1 << 12
+
+Keys = NDArray[np.uint64]
+
+
+def write_keys(
+    folder: Path, ranges: Iterable[Keys], description: CrawlSet, *, n_most: int
+) -> CrawlSet:
+    """Write the keys of a set into a folder.
+
+    Parameters
+    ----------
+    folder
+        The crawl's.
+    ranges
+        Sorted, unique keys, at least one in all, each part beyond the one before.
+    description
+        All that is known of the set; what only its keys tell is filled in.
+    n_most
+        How many keys there are at most.
+
+    Returns
+    -------
+    CrawlSet
+        The description, with what the keys tell and where they are.
+    """
+    block_keys = _LEAST_BLOCK_KEYS
+    while block_keys * _MOST_BLOCKS < n_most:
+        block_keys *= 2
+    with partial_file(folder, f"{description.level}.arrow") as partial:
+        with write_durably(partial) as file:
+            keys_file, blocks = KeysFile(file), _Blocks(block_keys)
+            for part in ranges:
+                keys_file.write(part)
+                blocks.add(part)
+            whole = replace(
+                description,
+                crawl=_count_urls(description, blocks.n_keys),
+                checksum=f"keys-sha256:{blocks.sha256.hexdigest()}",
+            )
+            keys_file.finish({METADATA_KEY: json.dumps(whole.to_dict())})
+        n_bytes = partial.stat().st_size
+        end = keys_file.offset + 8 * blocks.n_keys
+        with partial.open("rb") as file:
+            frame = hashlib.sha256(file.read(keys_file.offset))
+            file.seek(end)
+            frame.update(file.read())
+        # The name tells the content: a reader never finds another under one name.
+        name = hashlib.sha256(f"{whole.checksum} {frame.hexdigest()}".encode()).hexdigest()[:16]
+        path = folder / f"{description.level}-{name}.arrow"
+        partial.replace(path)
+    sync_folder(folder)
+    return replace(
+        whole,
+        keys=StoredKeys(
+            file=path.name,
+            frame=frame.hexdigest(),
+            n_bytes=n_bytes,
+            offset=keys_file.offset,
+            n_keys=blocks.n_keys,
+            block_keys=block_keys,
+            checksums=tuple(blocks.checksums),
+            fences=tuple(blocks.fences),
+        ),
+    )
+
+
+def _count_urls(description: CrawlSet, n_keys: int) -> Crawl:
+    crawl, threshold = description.crawl, description.threshold
+    if threshold == WHOLE:
+        return replace(crawl, n_urls=n_keys, n_sampled=None)
+    return replace(crawl, n_urls=round(n_keys * WHOLE / threshold), n_sampled=n_keys)
+
+
+class _Blocks:
+    """Checksums of keys that come part by part."""
+
+    def __init__(self, block_keys: int) -> None:
+        self._block_keys = block_keys
+        self.sha256 = hashlib.sha256()
+        self.n_keys = 0
+        self.checksums: list[int] = []
+        self.fences: list[int] = []
+
+    def add(self, part: Keys) -> None:
+        self.sha256.update(part.data)
+        while part.size:
+            n_before = self.n_keys % self._block_keys
+            here = part[: self._block_keys - n_before]
+            if n_before == 0:
+                self.fences.append(int(here[0]))
+                self.checksums.append(0)
+            self.checksums[-1] = isal_zlib.crc32(here.data, self.checksums[-1])
+            self.n_keys += here.size
+            part = part[here.size :]
+
+
+class KeyReader:
+    """Reads the keys of a set: those on the disk are mapped, remote ones fetched block by block.
+
+    Parameters
+    ----------
+    crawl_set
+        The set.
+
+    Raises
+    ------
+    StoreError
+        If its file is missing or not as long as it was.
+    """
+
+    def __init__(self, crawl_set: CrawlSet) -> None:
+        self._path: AnyPath = crawl_set.path
+        self._stored = crawl_set.stored
+        self._is_checked = bytearray(len(self._stored.fences))
+        self._keys: Keys | None = None
+        self._fetched: tuple[int, int, Keys] | None = None
+        if isinstance(self._path, RemotePath):
+            return
+        with explain_os_error("read", self._path):
+            try:
+                mapping = Mapping(self._path)
+            except FileNotFoundError:
+                raise missing(self._path) from None
+        if len(mapping) != self._stored.n_bytes:
+            raise damaged(self._path, f"it has {len(mapping):,} bytes, not {self._stored.n_bytes:,}")
+        offset, n_keys = self._stored.offset, self._stored.n_keys
+        self._keys = np.frombuffer(mapping, "<u8", n_keys, offset)
+
+    def between(self, low: int, high: int) -> Keys:
+        """Return the keys from `low` on and below `high`, to be read only.
+
+        Raises
+        ------
+        StoreError
+            If they are damaged, or cannot be read.
+        """
+        fences = self._stored.fences
+        first = max(0, bisect_right(fences, low) - 1)
+        end = bisect_left(fences, high)
+        if first >= end:
+            return np.empty(0, np.uint64)
+        keys = self._blocks(first, end)
+        start = int(np.searchsorted(keys, np.uint64(low)))
+        stop = keys.size if high >= WHOLE else int(np.searchsorted(keys, np.uint64(high)))
+        return keys[start:stop]
+
+    def smallest(self, n_keys: int) -> Keys:
+        """Return so many keys, the smallest."""
+        return self._blocks(0, -(-n_keys // self._stored.block_keys))[:n_keys]
+
+    def _blocks(self, first: int, end: int) -> Keys:
+        block_keys, n_keys = self._stored.block_keys, self._stored.n_keys
+        keys = self._fetch(first, end) if self._keys is None else (
+            self._keys[first * block_keys : min(end * block_keys, n_keys)]
+        )
+        for block in range(first, end):
+            if not self._is_checked[block]:
+                part = keys[(block - first) * block_keys : (block + 1 - first) * block_keys]
+                if isal_zlib.crc32(part.data) != self._stored.checksums[block]:
+                    raise damaged(self._path, "the checksum of its keys is wrong")
+                # What is fetched again is compared again.
+                self._is_checked[block] = self._keys is not None
+        return keys
+
+    def _fetch(self, first: int, end: int) -> Keys:
+        """Fetch blocks, but for the one that was the last before: ranges end within a block."""
+        block_keys = self._stored.block_keys
+        known = np.empty(0, np.uint64)
+        start = first
+        if self._fetched is not None and self._fetched[0] <= first < self._fetched[1]:
+            known = self._fetched[2][(first - self._fetched[0]) * block_keys :]
+            start = self._fetched[1]
+        if start < end:
+            place = self._stored.offset + 8 * start * block_keys
+            stop = self._stored.offset + 8 * min(end * block_keys, self._stored.n_keys)
+            with explain_os_error("read", self._path):
+                content = self._path.read_range(place, stop)  # type: ignore[union-attr]
+            if len(content) != stop - place:
+                raise damaged(self._path, "it ends too early")
+            known = np.concatenate([known, np.frombuffer(content, "<u8")])
+            self._fetched = first, end, known
+        return known[: (end - first) * block_keys]
+
+
+def find_key_damage(crawl_set: CrawlSet) -> str | None:
+    """Read all of a set's file and return what is wrong with it; None if nothing is."""
+    path, stored = crawl_set.path, crawl_set.stored
+    reader = KeyReader(crawl_set)
+    digest, last = hashlib.sha256(), -1
+    for first in range(len(stored.fences)):
+        keys = reader._blocks(first, first + 1)  # noqa: SLF001 - of this module
+        if int(keys[0]) != stored.fences[first] or int(keys[0]) <= last:
+            return f"{path} is damaged: its keys are not in order; {ADD_AGAIN}"
+        if np.any(keys[1:] <= keys[:-1]):
+            return f"{path} is damaged: its keys are not in order; {ADD_AGAIN}"
+        digest.update(keys.data)
+        last = int(keys[-1])
+    if last >= crawl_set.threshold:
+        return f"{path} is damaged: it holds keys beyond its sample; {ADD_AGAIN}"
+    if stored.n_keys != crawl_set.crawl.n_counted:
+        return f"{path} is damaged: it has another number of keys; {ADD_AGAIN}"
+    end = stored.offset + 8 * stored.n_keys
+    with explain_os_error("read", path):
+        frame = hashlib.sha256(_read_range(path, 0, stored.offset))
+        frame.update(_read_range(path, end, stored.n_bytes))
+    found = f"keys-sha256:{digest.hexdigest()}", frame.hexdigest()
+    if found != (crawl_set.checksum, stored.frame):
+        return f"{path} is damaged: it was changed after it was written; {ADD_AGAIN}"
+    return None
+
+
+def _read_range(path: AnyPath, start: int, end: int) -> bytes:
+    if isinstance(path, RemotePath):
+        return path.read_range(start, end)
+    with path.open("rb") as file:
+        file.seek(start)
+        return file.read(end - start)
+
+
+def missing(path: AnyPath) -> StoreError:
+    """Return the error that says that a file is not there, though the crawl names it."""
+    return StoreError(
+        f"{path} is missing: the crawl was replaced or removed meanwhile, or the store is "
+        "damaged; run the command again, then crawlgauge verify"
+    )
+
+
+def damaged(path: AnyPath, reason: object) -> StoreError:
+    """Return the error that says that a file of a crawl is damaged, and what to do."""
+    return StoreError(f"{path} is damaged ({reason}); {ADD_AGAIN}")
