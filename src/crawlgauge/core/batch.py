@@ -51,7 +51,7 @@ class Captures:
         whose keys are below a threshold.
     groups, digests, texts
         For each row what it is grouped by, as number of a name, the payload's digest and the
-        page's text; None where they are not wanted.
+        page's text; None where they are not wanted, and texts also where an input has no pages.
     left_out
         Captures that belong to a crawl and do not count, as `LEFT_OUT`, where a collection is cut
         into crawls; else they are counted in `excluded`.
@@ -59,6 +59,8 @@ class Captures:
         How many captures count, in the sample or not.
     n_no_status
         How many of these have no status, and are no revisits.
+    has_times
+        Whether inputs of that format tell when captures were made.
     days
         How many of these were made on each day, by its ordinal.
     first_time, last_time
@@ -75,6 +77,7 @@ class Captures:
     left_out: NDArray[Any] | None
     n_captures: int
     n_no_status: int
+    has_times: bool
     days: Mapping[int, int]
     first_time: int | None
     last_time: int | None

@@ -49,7 +49,7 @@ cdef class Collector:
     cdef UrlVerdict verdict
     # What counts.
     cdef Rule _rule
-    cdef bint _needs_url, _has_status, _has_type
+    cdef bint _needs_url, _has_status, _has_type, _has_time, _has_pages
     cdef bint _wants_any, _wants_unknown, _judges_types, _has_scope, _is_open
     cdef const u8[::1] _wanted
     cdef u8[::1] _type_reasons

@@ -69,7 +69,7 @@ cdef class Collector:
         self._settings, self._sink = settings, sink
         self._rule = _RULES[settings.rule]
         self._needs_url = settings.needs_url
-        self._has_status = self._has_type = True
+        self.begin()
         self._choose_what_counts(settings)
         self._is_split = settings.is_split
         self._keeps_digests, self._keeps_texts = settings.keeps_digests, settings.keeps_texts
@@ -109,16 +109,26 @@ cdef class Collector:
 
     # ------------------------------------------------------------------------------ for readers
 
-    def begin(self, *, bint has_status=True, bint has_type=True):
-        """Begin another input.
+    def begin(
+        self,
+        *,
+        bint has_status=True,
+        bint has_type=True,
+        bint has_time=True,
+        bint has_pages=False,
+    ):
+        """Begin another input, when the one before has been flushed.
 
         Parameters
         ----------
         has_status, has_type
             Whether inputs of its format tell the status and the media type of captures; where
             they do not, nothing is left out for want of one.
+        has_time, has_pages
+            Whether they tell when captures were made, and hold the pages that were captured.
         """
         self._has_status, self._has_type = has_status, has_type
+        self._has_time, self._has_pages = has_time, has_pages
 
     def limit_keys(self, threshold):
         """Keep only keys below a threshold; captures of others count all the same."""
@@ -198,10 +208,13 @@ cdef class Collector:
             rows=rows,
             groups=groups,
             digests=self._list_digests() if self._keeps_digests else None,
-            texts=self._row_texts_array[: self._n_rows].copy() if self._keeps_texts else None,
+            texts=self._row_texts_array[: self._n_rows].copy() if (
+                self._keeps_texts and self._has_pages
+            ) else None,
             left_out=left,
             n_captures=self._n_captures,
             n_no_status=self._n_no_status,
+            has_times=self._has_time,
             days=self._list_days(),
             first_time=None if is_timeless else self._first_time,
             last_time=None if is_timeless else self._last_time,

@@ -293,15 +293,19 @@ cdef class CrawlLogScanner(LineScanner):
         Takes the captures.
     group
         Which column, from 0 on, captures are grouped by; −1 if by none.
+    by_file
+        Whether they are grouped by what the JSON object behind the columns says, which the reader
+        must look at.
     """
     cdef int _group
+    cdef bint _by_file
     cdef Span[N_LOG_COLUMNS] _columns
 
-    def __init__(self, Collector collector not None, int group=-1):
+    def __init__(self, Collector collector not None, int group=-1, *, bint by_file=False):
         super().__init__(collector)
         if not -1 <= group < N_LOG_COLUMNS:
             raise ValueError("no such column")
-        self._group = group
+        self._group, self._by_file = group, by_file
 
     cdef Reading _read(self, Span line) noexcept nogil:
         cdef Span* columns = self._columns
@@ -311,7 +315,7 @@ cdef class CrawlLogScanner(LineScanner):
         if line.start == line.end:
             return SKIPPED
         n_columns = find_words(line, columns)
-        if n_columns <= LOG_THREAD:
+        if n_columns <= LOG_THREAD or self._by_file:
             return HANDED_BACK  # a header, or cut
         clear_fields(&self._fields)
         set_unless_dash(&self._fields.url, columns[LOG_URL])

@@ -1,31 +1,21 @@
 """CDX indexes: a capture a line, in columns that a legend line names or that can be guessed."""
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
+from types import MappingProxyType
 
-import numpy as np
-from numpy.typing import NDArray
-
+from crawlgauge.core.lines import FIELDS, CdxScanner
 from crawlgauge.errors import SourceError
-from crawlgauge.sources import cdx_kernel, line_kernel, record_kernel
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.captures import Captures
-from crawlgauge.sources.cdx_legend import (
-    Layout,
-    find_columns,
-    guess_layout,
-    is_legend,
-    read_legend,
-)
-from crawlgauge.sources.left_out import readable
-from crawlgauge.sources.lines import Lines, read_lines
-from crawlgauge.sources.member_lines import UTF8_MARK, cut_line, find_lines, first_line
-from crawlgauge.sources.records import MAX_URL_BYTES, assemble
-from crawlgauge.sources.request import Request
+from crawlgauge.sources.captures import Intake, readable
+from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.lines import UTF8_MARK, Line, cut_line, scan_lines
+from crawlgauge.sources.urls import MAX_URL_BYTES
+from crawlgauge.sources.what_counts import Settings
 
-__all__ = ["looks_like_cdx", "read_cdx"]
+__all__ = ["is_legend", "looks_like_cdx", "read_cdx"]
 
 _LONGEST_LINE = 4 * MAX_URL_BYTES
 """A line may hold its URL three times: as key, as it is, and as the target of a redirect."""
@@ -34,58 +24,259 @@ _SAMPLE_BYTES = 1 << 18
 _MAX_SAMPLED = 100
 """So many lines settle what stands where."""
 
-_REJECTED = {
-    cdx_kernel.TOO_FEW_FIELDS: "too-few-fields",
-    cdx_kernel.TOO_MANY_FIELDS: "too-many-fields",
-    cdx_kernel.BAD_TIME: "bad-time",
-    cdx_kernel.BAD_STATUS: "bad-status",
-}
-_WITH_FIELDS = (line_kernel.ACCEPTED, *_REJECTED)
+_NAMES = MappingProxyType(
+    {
+        "A": "canonized-url",
+        "B": "news-group",
+        "C": "rulespace-category",
+        "D": "compressed-dat-offset",
+        "F": "canonized-frame",
+        "G": "language-description",
+        "H": "canonized-host",
+        "I": "canonized-image",
+        "J": "canonized-jump-point",
+        "K": "fbis-changed",
+        "L": "canonized-link",
+        "M": "meta-tags",
+        "N": "massaged-url",
+        "P": "canonized-path",
+        "Q": "language",
+        "R": "canonized-redirect",
+        "S": "compressed-size",
+        "U": "uniqueness",
+        "V": "compressed-offset",
+        "X": "canonized-href-url",
+        "Y": "canonized-src-url",
+        "Z": "canonized-script-url",
+        "a": "url",
+        "b": "date",
+        "c": "old-checksum",
+        "d": "dat-offset",
+        "e": "ip",
+        "f": "frame",
+        "g": "filename",
+        "h": "host",
+        "i": "image",
+        "j": "jump-point",
+        "k": "checksum",
+        "l": "link",
+        "m": "mime",
+        "n": "document-length",
+        "o": "port",
+        "p": "path",
+        "r": "redirect",
+        "s": "status",
+        "t": "title",
+        "v": "offset",
+        "x": "href-url",
+        "y": "src-url",
+        "z": "script-url",
+    }
+)
+"""The letters that the Internet Archive's description of the format lists; ``#`` is a comment."""
+
+_FIELDS = MappingProxyType(
+    {"url": "a", "key": "NA", "time": "b", "status": "s", "mime": "m", "digest": "kc"}
+)
+"""The letters that can serve for a field, the best first."""
+
+_SERVED = "NbamskS"
+"""What CDX servers answer."""
+
+_EIGHT = "NbamskVg"
+
+_LONG = (
+    *("NbamskrVg", "NbamskrMVg", "NbamskrMSVg"),
+    *("NbamskrVg###", "NbamskrMVg###", "NbamskrMSVg###"),
+)
+"""What indexes without a legend hold, which often mix them: from 9 to 14 columns, without a gap.
+
+The last three tell of the capture that a revisit repeats.
+"""
+
+_NETARKIVET = ("aebmngv", "aebmngvc")
+"""What the tools of the Danish archive write for ARC and WARC files, the latter with an MD5."""
+
+_LEGEND = re.compile(rb"[ \t]*[^A-Za-z0-9\s]?CDX([^A-Za-z0-9\r\n])")
+_TIME = re.compile(rb"\d{14}")
+_YEAR = re.compile(rb"[0-9]{4}")
+_URL = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*:")
+_SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9+-]*:")
+_SPACES = b" \t\r\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Plan:
-    """How to read the lines of one layout."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layout:
+    """Which columns the lines of a CDX file have.
 
-    delimiter: int
-    n_usual: int
-    fewest: int
-    columns: NDArray[np.int64]
-    is_keys_only: bool
+    `letters` say what each column holds, between delimiters, and `others` what they hold in other
+    lines, which differ in the number of columns.
+    """
+
+    delimiter: bytes
+    letters: str
+    others: tuple[str, ...] = ()
+
+    def columns(self, group: str | None) -> list[tuple[int, list[int]]]:
+        """Return the column of each field, −1 for none, by the number of columns."""
+        found = []
+        for letters in sorted((self.letters, *self.others), key=len):
+            places = {
+                field: next((letters.find(one) for one in candidates if one in letters), -1)
+                for field, candidates in _FIELDS.items()
+            }
+            places["group"] = -1 if group is None else _find_named(letters, group)
+            found.append((len(letters), [places[field] for field in FIELDS]))
+        return found
+
+
+def is_legend(line: bytes) -> bool:
+    """Tell whether a line says what the columns hold, or tries to.
+
+    Examples
+    --------
+    >>> is_legend(b" CDX N b a"), is_legend(b"com,cdx)/ 2013")
+    (True, False)
+    """
+    return _LEGEND.match(line) is not None
 
 
 def looks_like_cdx(beginning: bytes) -> bool:
     """Tell whether an input that begins with these bytes is a CDX index."""
     lines = _first_lines(beginning.removeprefix(UTF8_MARK))
     if lines and is_legend(lines[0]):
-        return read_legend(lines[0]) is not None
-    return guess_layout(lines) is not None
+        return _read_legend(lines[0]) is not None
+    return _guess_layout(lines) is not None
 
 
-def read_cdx(stream: ByteStream, request: Request) -> Iterator[Captures]:
-    """Yield the captures of a CDX index, a batch for each block.
-
-    Parameters
-    ----------
-    stream
-        The index.
-    request
-        Which columns are wanted; `group` is the name or letter of a field of the legend.
+def read_cdx(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
+    """Read a CDX index.
 
     Raises
     ------
     SourceError
-        If nobody can tell what the columns hold, or they do not hold URLs.
-    DamagedInput
-        If the index is damaged or ends in the middle of a line.
+        If it cannot be told what stands where, or what is needed is not there.
     """
-    plan: _Plan | None = None
-    for lines in read_lines(stream, _LONGEST_LINE):
-        if plan is None and lines.data.strip():
-            plan = _first_plan(lines, stream.name, request)
-        if plan is not None:
-            captures, plan = _scan(lines, plan, stream, request)
-            yield captures
+    intake.collector.begin()
+    reader = _Reader(stream, intake, settings)
+    lines = _first_lines(stream.beginning().removeprefix(UTF8_MARK))
+    if lines:
+        reader.begin(lines)
+        yield from scan_lines(stream, reader.scanner, reader.judge, _LONGEST_LINE, reader.are_two)
+
+
+class _Reader:
+    """Knows what stands where, and reads lines that are not as most are."""
+
+    def __init__(self, stream: Stream, intake: Intake, settings: Settings) -> None:
+        self._stream, self._intake, self._settings = stream, intake, settings
+        self.scanner = CdxScanner(intake.collector)
+        self._delimiter = b" "
+        self._columns: list[tuple[int, list[int]]] = []
+        self._n_usual = 0
+        self._is_keys_only = False
+
+    def begin(self, lines: Sequence[bytes]) -> None:
+        """Find out how the first lines are to be read, which may have a legend."""
+        name = self._stream.name
+        if is_legend(lines[0]):
+            self._follow(lines[0])
+            return
+        layout = _guess_layout(lines)
+        if layout is None:
+            raise SourceError(
+                f"{name} is no CDX index that can be understood: it has no legend line, and most "
+                "of its first lines are not a key, a time of 14 digits and a URL: "
+                f"{readable(lines[0])!r}; put a legend line such as ' CDX N b a m s k r M S V g' "
+                "first"
+            )
+        self._arrange(layout, f"{name} (CDX without legend line)")
+
+    def _follow(self, legend: bytes) -> None:
+        layout = _read_legend(legend)
+        name = self._stream.name
+        if layout is None:
+            raise SourceError(
+                f"{name} has a legend line that cannot be understood: "
+                f"{readable(legend.strip())!r}; it must be CDX and single letters, such as "
+                "' CDX N b a m s k r M S V g'"
+            )
+        self._arrange(layout, f"{name} (legend {layout.letters})")
+
+    def _arrange(self, layout: _Layout, where: str) -> None:
+        """Read the lines that follow by a layout."""
+        group = self._settings.group
+        if group is not None and _find_named(layout.letters, group) < 0:
+            known = ", ".join(f"{_NAMES[one]} ({one})" for one in layout.letters if one in _NAMES)
+            raise SourceError(f"{where} has no field {group!r} to cut crawls by; it has: {known}")
+        self._is_keys_only = "a" not in layout.letters
+        if self._is_keys_only and self._settings.rule != "given":
+            raise SourceError(
+                f"{where} has no original URLs (letter a), and canonical ones cannot be made "
+                "without them; take the index's own keys with --identity given"
+            )
+        if self._is_keys_only and not set("NA") & set(layout.letters):
+            raise SourceError(f"{where} has neither URLs (letter a) nor keys (letter N or A)")
+        self._delimiter, self._n_usual = layout.delimiter, len(layout.letters)
+        self._columns = layout.columns(group)
+        # Of lines that have no URL, which are rare, the reader makes one.
+        of_scanner = self._columns if not self._is_keys_only else [(1, [-1] * len(FIELDS))]
+        self.scanner.arrange(layout.delimiter, of_scanner)
+
+    def are_two(self, before: bytes, behind: bytes) -> bool:
+        """Tell whether there are fields enough for a line on both sides of a place."""
+        n_needed = self._columns[0][0] - 1
+        return min(before.count(self._delimiter), behind.count(self._delimiter)) >= n_needed
+
+    def judge(self, line: Line) -> None:
+        """Take a line in, follow it if it is a legend, or reject it."""
+        if is_legend(line.text):
+            self._follow(line.text)
+            return
+        text = line.text.removesuffix(b"\r").strip(b" ")
+        if not text.strip():
+            return
+        reason = "too-long" if len(text) > _LONGEST_LINE else self._take(text)
+        if line.is_cut and text.count(self._delimiter) + 1 < self._n_usual:
+            self._stream.report(cut_line(self._stream))
+        if reason is not None:
+            self._intake.reject(reason, line.text, offset=line.offset, line=line.number)
+
+    def _take(self, text: bytes) -> str | None:
+        """Hand a line on to the collector; return why it is rejected."""
+        cells = text.split(self._delimiter)
+        fewest, most = self._columns[0][0], self._columns[-1][0]
+        if len(cells) == most + 1 and not cells[-1]:
+            cells.pop()  # One delimiter too many at the end of a line stands before nothing.
+        if not fewest <= len(cells) <= most:
+            return "too-few-fields" if len(cells) < fewest else "too-many-fields"
+        columns = self._columns[len(cells) - fewest][1]
+        fields = {
+            field: cells[place]
+            for field, place in zip(FIELDS, columns, strict=True)
+            if place >= 0 and cells[place] not in (b"", b"-")
+        }
+        if "time" in fields and not _YEAR.match(fields["time"]):
+            return "bad-time"
+        if len(self._columns) > 1 and not fields.get("status", b"0").isdigit():
+            return "bad-status"
+        url = fields.pop("url", None)
+        if self._is_keys_only and "key" in fields:
+            url = _restore_url(fields["key"])
+        return self._intake.collector.add(url, **fields)
+
+
+def _restore_url(key: bytes) -> bytes:
+    """Return the URL that a key stands for."""
+    if _SCHEME.match(key):
+        return key
+    surt = key.removeprefix(b"(")
+    host, close, rest = surt.partition(b")")
+    if not close or b"/" in host:
+        return b"http://" + surt
+    labels, colon, port = host.partition(b":")
+    name = b".".join(label for label in reversed(labels.split(b",")) if label)
+    return b"http://" + name + colon + port + rest
 
 
 def _first_lines(data: bytes) -> list[bytes]:
@@ -94,114 +285,54 @@ def _first_lines(data: bytes) -> list[bytes]:
     return list(islice(found, _MAX_SAMPLED))
 
 
-def _first_plan(lines: Lines, name: str, request: Request) -> _Plan:
-    """Return how to read the first lines, which may have a legend."""
-    found = _first_lines(lines.data)
-    if is_legend(found[0]):
-        return _plan_by(found[0], name, request)
-    layout = guess_layout(found)
-    if layout is None:
-        raise SourceError(
-            f"{name} is no CDX index that can be understood: it has no legend line, and most "
-            "of its first lines are not a key, a time of 14 digits and a URL: "
-            f"{readable(found[0])!r}; put a legend line such as ' CDX N b a m s k r M S V g' first"
-        )
-    return _plan(layout, f"{name} (CDX without legend line)", request)
+def _read_legend(line: bytes) -> _Layout | None:
+    """Return the layout that a legend line tells, or None if it cannot be understood."""
+    start = _LEGEND.match(line)
+    if start is None:
+        return None
+    delimiter = start[1]
+    letters = line[start.end() :].rstrip(_SPACES).split(delimiter)
+    if not all(letter == b"#" or letter.decode("latin-1") in _NAMES for letter in letters):
+        return None
+    return _Layout(delimiter=delimiter, letters=b"".join(letters).decode("ascii"))
 
 
-def _plan_by(legend: bytes, name: str, request: Request) -> _Plan:
-    layout = read_legend(legend)
-    if layout is None:
-        raise SourceError(
-            f"{name} has a legend line that cannot be understood: {readable(legend.strip())!r}; it "
-            "must be CDX and single letters, such as ' CDX N b a m s k r M S V g'"
-        )
-    return _plan(layout, f"{name} (legend {layout.letters})", request)
+def _guess_layout(lines: Sequence[bytes]) -> _Layout | None:
+    """Return the layout that most of some lines have, or None if few of them have any."""
+    sample = [line.strip(_SPACES) for line in lines if line.strip()]
+    found = Counter(guess for line in sample if (guess := _guess(line)) is not None)
+    if not found:
+        return None
+    (delimiter, letters), n_lines = found.most_common(1)[0]
+    others: tuple[str, ...] = ()
+    if letters in _LONG:
+        others = tuple(other for other in _LONG if other != letters)
+        n_lines = sum(found[delimiter, other] for other in _LONG)
+    # A first line of another kind above columns between tabs names the columns of a table.
+    has_header = delimiter == b"\t" and _guess(sample[0]) is None
+    if 2 * n_lines < len(sample) or has_header:
+        return None
+    return _Layout(delimiter=delimiter, letters=letters, others=others)
 
 
-def _plan(layout: Layout, where: str, request: Request) -> _Plan:
-    columns = find_columns(layout, request.group, where)
-    is_keys_only = bool(columns[0, record_kernel.URL] < 0)
-    if is_keys_only and "key" not in request.fields:
-        raise SourceError(
-            f"{where} has no original URLs (letter a), and canonical ones cannot be made without "
-            "them; take the index's own keys with --identity given"
-        )
-    if is_keys_only and columns[0, record_kernel.KEY] < 0:
-        raise SourceError(f"{where} has neither URLs (letter a) nor keys (letter N or A)")
-    return _Plan(
-        delimiter=layout.delimiter[0],
-        n_usual=len(layout.letters),
-        fewest=min(len(letters) for letters in (layout.letters, *layout.others)),
-        columns=columns,
-        is_keys_only=is_keys_only,
-    )
+def _guess(line: bytes) -> tuple[bytes, str] | None:
+    """Return the delimiter of a line and what its columns hold."""
+    for delimiter in (b" ", b"\t"):
+        cells = line.split(delimiter)
+        for letters in (*_NETARKIVET, _SERVED, _EIGHT, *_LONG):
+            if len(letters) == len(cells) and _fits(cells, letters):
+                return delimiter, letters
+    return None
 
 
-def _scan(
-    lines: Lines, plan: _Plan, stream: ByteStream, request: Request
-) -> tuple[Captures, _Plan]:
-    """Return the captures of whole lines, and how to read the lines that follow."""
-    block = np.frombuffer(lines.data, dtype=np.uint8)
-    bounds = find_lines(lines, stream, partial(_is_between, lines.data, plan))
-    n_lines = bounds.shape[0]
-    spans = np.empty((n_lines, record_kernel.N_FIELDS, 2), dtype=np.int32)
-    verdicts = np.empty(n_lines, dtype=np.uint8)
-    lacks_url = np.zeros(n_lines, dtype=np.bool_)
-    line = 0
-    while line < n_lines:
-        legend = cdx_kernel.scan_cdx(
-            block,
-            bounds,
-            line,
-            _LONGEST_LINE,
-            plan.delimiter,
-            plan.fewest,
-            plan.columns,
-            spans,
-            verdicts,
-        )
-        lacks_url[line:legend] = plan.is_keys_only
-        if legend < n_lines:
-            start, end = bounds[legend].tolist()
-            plan = _plan_by(lines.data[start:end], stream.name, request)
-            spans[legend], verdicts[legend] = -1, line_kernel.SKIPPED
-        line = legend + 1
-    if not lines.data.endswith(b"\n") and verdicts[-1] in _WITH_FIELDS:
-        start, end = bounds[-1].tolist()
-        if lines.data[start:end].strip(b" \r").count(plan.delimiter) + 1 < plan.n_usual:
-            stream.report(cut_line(stream))
-    captures = assemble(
-        _with_urls(block, spans, verdicts, lacks_url) if lacks_url.any() else block,
-        spans,
-        verdicts,
-        request=request,
-        name=stream.name,
-        bounds=bounds,
-        place=lines.place,
-        first_line=first_line(lines, bounds),
-        rejected=_REJECTED,
-    )
-    return captures, plan
+def _fits(cells: Sequence[bytes], letters: str) -> bool:
+    if not _TIME.fullmatch(cells[letters.index("b")]) or not _URL.match(cells[letters.index("a")]):
+        return False
+    return letters not in _NETARKIVET or (cells[4].isdigit() and cells[6].isdigit())
 
 
-def _is_between(data: bytes, plan: _Plan, start: int, place: int, end: int) -> bool:
-    """Tell whether there are fields enough for a line on both sides of a place in a line."""
-    n_needed = plan.fewest - 1
-    return (
-        data.count(plan.delimiter, start, place) >= n_needed
-        and data.count(plan.delimiter, place, end) >= n_needed
-    )
-
-
-def _with_urls(
-    block: NDArray[np.uint8],
-    spans: NDArray[np.int32],
-    verdicts: NDArray[np.uint8],
-    lacks_url: NDArray[np.bool_],
-) -> NDArray[np.uint8]:
-    """Return the block with URLs behind it that were made of the records' keys."""
-    n_bytes = block.size + cdx_kernel.SCHEME_BYTES * verdicts.size
-    urls = np.empty(n_bytes, dtype=np.uint8)
-    n_bytes = cdx_kernel.restore_urls(block, spans, verdicts, lacks_url, urls)
-    return np.frombuffer(block.tobytes() + urls[:n_bytes].tobytes(), dtype=np.uint8)
+def _find_named(letters: str, name: str) -> int:
+    """Return the column that bears a name or letter, or −1."""
+    if name in _NAMES:
+        return letters.find(name)
+    return next((place for place, letter in enumerate(letters) if _NAMES.get(letter) == name), -1)

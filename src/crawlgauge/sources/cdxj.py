@@ -1,26 +1,19 @@
 """CDXJ indexes: a capture a line, as a key, a time and a JSON object."""
 
+import json
 import re
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
 from itertools import islice
 from types import MappingProxyType
 
-import numpy as np
-from numpy.typing import NDArray
-
+from crawlgauge.core.lines import FIELDS, CdxjScanner
 from crawlgauge.errors import SourceError
-from crawlgauge.sources import cdx_kernel, cdxj_kernel, line_kernel, record_kernel
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.captures import Captures
-from crawlgauge.sources.cdxj_shape_kernel import UNSURE
-from crawlgauge.sources.cdxj_shapes import CdxjShapes
-from crawlgauge.sources.column_names import list_names
-from crawlgauge.sources.json_members import Members, find_members, member_names
-from crawlgauge.sources.lines import Lines, read_lines
-from crawlgauge.sources.member_lines import UTF8_MARK, cut_line, find_cuts
-from crawlgauge.sources.records import assemble
-from crawlgauge.sources.request import Request
+from crawlgauge.sources.captures import Intake
+from crawlgauge.sources.cdx import is_legend
+from crawlgauge.sources.columns import list_names
+from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.lines import UTF8_MARK, Line, cut_line, scan_lines
+from crawlgauge.sources.what_counts import Settings
 from crawlgauge.sources.zipnum import looks_like_zipnum_index
 
 __all__ = ["looks_like_cdxj", "read_cdxj"]
@@ -30,39 +23,28 @@ _LONGEST_LINE = 1 << 20
 
 _NAMES = MappingProxyType(
     {
-        record_kernel.URL: (b"url", b"uri", b"original_uri", b"original"),
-        record_kernel.MIME: (b"mime", b"mct", b"mime_type", b"mimetype"),
-        record_kernel.STATUS: (b"status", b"hsc", b"status_code", b"statuscode"),
-        record_kernel.DIGEST: (b"digest", b"sha"),
+        "url": ("url", "uri", "original_uri", "original"),
+        "mime": ("mime", "mct", "mime_type", "mimetype"),
+        "status": ("status", "hsc", "status_code", "statuscode"),
+        "digest": ("digest", "sha"),
     }
 )
 """What pywb and Common Crawl, OpenWayback, ipwb and CDX servers call the same field."""
 
-_FILE_NAMES = (b"filename", b"ref")
-_FILE_NAME = "filename"
-
-_REJECTED = {
-    cdx_kernel.TOO_FEW_FIELDS: "too-few-fields",
-    cdx_kernel.BAD_TIME: "bad-time",
-    cdxj_kernel.BAD_JSON: "bad-json",
-}
-_EXCLUDED = {
-    cdxj_kernel.FIRST_RECORD_TYPE + number: name
-    for number, name in enumerate(cdxj_kernel.RECORD_TYPES)
-}
-_CUT = (cdx_kernel.TOO_FEW_FIELDS, cdxj_kernel.BAD_JSON)
-"""What a line is that ends too early."""
+_FILE_GROUP = "filename"
+_FILE_NAMES = ("filename", "ref")
+_NO_CAPTURES = (b"request", b"metadata", b"warcinfo", b"continuation")
+"""Types of records that are no captures."""
 
 _HEADER = b"!OpenWayback-CDXJ"
 _LINE = re.compile(rb"[^\s{]\S*[ \t]+(?:\d{4}[\dTZ:.+-]*|-)[ \t]+(?:[^\s{]\S*[ \t]+){0,2}\{")
+_YEAR = re.compile(rb"[0-9]{4}")
+_WORDS = re.compile(rb"(?:[^\s{]\S*\s+){2,4}(?=\{)")
+"""OpenWayback's lines have four words before the JSON: key, time, digest and record type."""
+_LONE_SURROGATES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _SAMPLE_BYTES = 1 << 18
 _MAX_SAMPLED = 20
-_MAX_LEARNT = 8
-"""So many lines of a block tell how the others are made."""
-_RARE = 64
-"""From one line in so many it is not worth to learn."""
 _SPACES = b" \t\r"
-_JSON_END = b"}\r"
 
 
 def looks_like_cdxj(beginning: bytes) -> bool:
@@ -77,136 +59,121 @@ def looks_like_cdxj(beginning: bytes) -> bool:
     return 0 < len(lines) <= 2 * n_like and not looks_like_zipnum_index(beginning)
 
 
-def read_cdxj(stream: ByteStream, request: Request) -> Iterator[Captures]:
-    """Yield the captures of a CDXJ index, a batch for each block.
-
-    Parameters
-    ----------
-    stream
-        The index.
-    request
-        Which columns are wanted; `group` is ``filename`` or the name of another JSON member.
+def read_cdxj(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
+    """Read a CDXJ index.
 
     Raises
     ------
     SourceError
-        If no line has the member that is to cut the captures into crawls.
-    DamagedInput
-        If the index is damaged or ends in the middle of a line.
+        If it has not the field that it is to be cut into crawls by.
     """
-    names, fields = _wanted(request)
-    shapes = CdxjShapes(names, fields)
-    is_grouped = request.group is None
-    for lines in read_lines(stream, _LONGEST_LINE):
-        captures = _scan(lines, names, fields, shapes, stream, request)
-        if not is_grouped and len(captures):
-            if captures.group is None or captures.group.null_count == len(captures):
-                raise _no_group(lines.data, stream.name, request.group)
-            is_grouped = True
-        yield captures
+    reader = _Reader(stream, intake, settings)
+    reader.check_group()
+    intake.collector.begin()
+    scanner = CdxjScanner(intake.collector, reader.members)
+    yield from scan_lines(stream, scanner, reader.judge, _LONGEST_LINE, _are_two)
 
 
-def _wanted(request: Request) -> tuple[list[bytes], list[int]]:
-    """Return the names of the JSON members that are wanted, and the fields they stand for."""
-    wanted = dict(_NAMES)
-    if request.group is not None:
-        own = request.group.encode("utf-8", errors="surrogateescape")
-        wanted[record_kernel.GROUP] = _FILE_NAMES if request.group == _FILE_NAME else (own,)
-    pairs = [(name, field) for field, names in wanted.items() for name in names]
-    return [name for name, _ in pairs], [field for _, field in pairs]
+def _are_two(before: bytes, behind: bytes) -> bool:
+    """Tell whether JSON ends and another line begins where a member does."""
+    return before.rstrip(_SPACES).endswith(b"}") and _LINE.match(behind) is not None
 
 
-def _scan(
-    lines: Lines,
-    names: Sequence[bytes],
-    fields: Sequence[int],
-    shapes: CdxjShapes,
-    stream: ByteStream,
-    request: Request,
-) -> Captures:
-    """Return the captures of whole lines."""
-    cuts = find_cuts(lines, stream, partial(_is_between, lines.data))
-    n_lines = lines.n_lines + len(cuts)
-    found = shapes.scan(lines.data, n_lines, cuts)
-    unsure = np.flatnonzero(found.verdicts == UNSURE)
-    if unsure.size > n_lines // _RARE:
-        for start, end in found.bounds[unsure[:_MAX_LEARNT]].tolist():
-            shapes.learn(lines.data[max(lines.data.find(b"{", start, end), start) : end])
-        found = shapes.scan(lines.data, n_lines, cuts)
-        unsure = np.flatnonzero(found.verdicts == UNSURE)
-    block = np.frombuffer(lines.data, dtype=np.uint8)
-    bounds, spans, verdicts = found.bounds, found.spans, found.verdicts
-    if unsure.size:
-        block, spans[unsure], verdicts[unsure] = _read_closely(
-            lines.data, bounds[unsure], names, fields
+class _Reader:
+    """Reads lines that are not as most are."""
+
+    def __init__(self, stream: Stream, intake: Intake, settings: Settings) -> None:
+        self._stream, self._intake, self._settings = stream, intake, settings
+        self._names = {field: names for field, names in _NAMES.items() if field != "digest"}
+        if settings.keeps_digests:
+            self._names["digest"] = _NAMES["digest"]
+        group = settings.group
+        if group is not None:
+            self._names["group"] = _FILE_NAMES if group == _FILE_GROUP else (group,)
+        self.members = [
+            (name.encode("utf-8", errors="surrogateescape"), FIELDS.index(field))
+            for field, names in self._names.items()
+            for name in names
+        ]
+
+    def judge(self, line: Line) -> None:
+        """Take a line in, pass over it, or reject it."""
+        text = line.text.strip()
+        if not text or text.startswith(b"!") or is_legend(line.text):
+            return
+        reason = "too-long" if len(text) > _LONGEST_LINE else self._take(text)
+        if reason is None:
+            return
+        if line.is_cut and reason in ("too-few-fields", "bad-json"):
+            self._stream.report(cut_line(self._stream))
+        self._intake.reject(reason, line.text, offset=line.offset, line=line.number)
+
+    def _take(self, text: bytes) -> str | None:
+        """Hand a line on to the collector; return why it is rejected."""
+        words = _WORDS.match(text)
+        if words is None:
+            return "too-few-fields"
+        key, time, *more = words[0].split()
+        if time != b"-" and not _YEAR.match(time):
+            return "bad-time"
+        if more and more[-1] in _NO_CAPTURES:
+            self._intake.collector.exclude(more[-1].decode())
+            return None
+        found = _load(text[words.end() :])
+        if found is None:
+            return "bad-json"
+        fields = {field: _choose(found, names, field) for field, names in self._names.items()}
+        if len(more) == 2 and more[0] != b"-" and self._settings.keeps_digests:  # noqa: PLR2004
+            fields["digest"] = more[0]
+        return self._intake.collector.add(
+            fields.pop("url"),
+            key=key,
+            time=None if time == b"-" else time,
+            is_revisit=bool(more) and more[-1] == b"revisit",
+            **fields,
         )
-    if request.group is not None:
-        cdxj_kernel.trim_references(block, verdicts, spans)
-    if not lines.data.endswith(b"\n") and verdicts[-1] in _CUT:
-        stream.report(cut_line(stream))
-    return assemble(
-        block,
-        spans,
-        verdicts,
-        request=request,
-        name=stream.name,
-        bounds=bounds,
-        place=lines.place,
-        first_line=None if cuts else lines.n_before,
-        rejected=_REJECTED,
-        excluded=_EXCLUDED,
-    )
+
+    def check_group(self) -> None:
+        """See that captures have the field that they are grouped by."""
+        if self._settings.group is None:
+            return
+        lines = self._stream.beginning()[:_SAMPLE_BYTES].split(b"\n")
+        found = [members for line in lines if (members := _load(line[line.find(b"{") :]))]
+        if found and not any(_choose(item, self._names["group"], "group") for item in found):
+            raise SourceError(
+                f"{self._stream.name} has no field {self._settings.group!r} to cut crawls by; it "
+                f"has: {list_names(tuple(found[0]))}"
+            )
 
 
-def _read_closely(
-    data: bytes, bounds: NDArray[np.int64], names: Sequence[bytes], fields: Sequence[int]
-) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.uint8]]:
-    """Find the fields of lines of any form.
+class _Number(str):
+    """A number as it is written."""
 
-    Returns
-    -------
-    array
-        The data, with what had to be rewritten behind them.
-    array
-        Where in them the fields of each line are.
-    array
-        What each line is.
-    """
-    n_lines = bounds.shape[0]
-    block = np.frombuffer(data, dtype=np.uint8)
-    spans = np.empty((n_lines, record_kernel.N_FIELDS, 2), dtype=np.int32)
-    verdicts = np.empty(n_lines, dtype=np.uint8)
-    objects = np.empty((n_lines, 2), dtype=np.int64)
-    is_revisit = np.empty(n_lines, dtype=np.bool_)
-    cdxj_kernel.scan_cdxj(block, bounds, _LONGEST_LINE, spans, verdicts, objects, is_revisit)
-    found = find_members(data, objects, names)
-    verdicts[(verdicts == line_kernel.ACCEPTED) & ~found.is_object] = cdxj_kernel.BAD_JSON
-    wanted = np.array(fields, dtype=np.int64)
-    cdxj_kernel.choose_members(found.data, found.spans, found.kinds, wanted, spans)
-    return _with_revisits(found, spans, is_revisit), spans, verdicts
+    __slots__ = ()
 
 
-def _is_between(data: bytes, start: int, place: int, end: int) -> bool:
-    """Tell whether JSON ends and another line begins at a place in a line."""
-    before = data[max(start, place - len(_JSON_END)) : place]
-    return before.rstrip(_SPACES).endswith(b"}") and _LINE.match(data, place, end) is not None
+def _load(text: bytes) -> dict[str, object] | None:
+    """Return a JSON object, or None if the text is none."""
+    try:
+        found = json.loads(
+            text.decode("utf-8", errors="surrogateescape"),
+            parse_int=_Number,
+            parse_float=_Number,
+            parse_constant=_Number,
+        )
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
-def _with_revisits(
-    found: Members, spans: NDArray[np.int32], is_revisit: NDArray[np.bool_]
-) -> NDArray[np.uint8]:
-    """Return the block with the media type of revisits behind it, where a line needs it."""
-    if not is_revisit.any():
-        return found.data
-    start, n_bytes = found.data.size, cdxj_kernel.REVISIT.size
-    spans[is_revisit, record_kernel.MIME] = start, start + n_bytes
-    data = found.data.tobytes() + cdxj_kernel.REVISIT.tobytes()
-    return np.frombuffer(data, dtype=np.uint8)
-
-
-def _no_group(data: bytes, name: str, group: str | None) -> SourceError:
-    found = (line[line.find(b"{") :].strip(_SPACES) for line in data.split(b"\n"))
-    known = next((names for text in found if (names := member_names(text))), ())
-    return SourceError(
-        f"{name} has no field {group!r} to cut crawls by; it has: {list_names(known)}"
-    )
+def _choose(found: dict[str, object], names: tuple[str, ...], field: str) -> bytes | None:
+    """Return the first value of some members that says anything."""
+    for name in names:
+        value = found.get(name)
+        is_text = isinstance(value, str) and not isinstance(value, _Number)
+        if is_text or (isinstance(value, _Number) and field in ("status", "group")):
+            # Half a surrogate pair, written as an escape, is no character.
+            text = _LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", str(value))
+            if text not in ("", "-"):
+                return text.encode("utf-8", errors="surrogateescape")
+    return None

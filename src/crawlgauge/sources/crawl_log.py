@@ -3,38 +3,42 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
-from types import MappingProxyType
 
-import numpy as np
-from numpy.typing import NDArray
-
+from crawlgauge.core.fields import parse_time
+from crawlgauge.core.lines import CrawlLogScanner
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.captures import Captures
-from crawlgauge.sources.crawl_log_kernel import (
-    COLUMNS,
-    NO_COLUMN,
-    TOO_FEW_FIELDS,
-    WARC_NAME,
-    scan_log,
-)
-from crawlgauge.sources.line_kernel import ACCEPTED
-from crawlgauge.sources.lines import Lines, read_lines
-from crawlgauge.sources.record_kernel import GROUP, N_FIELDS
-from crawlgauge.sources.records import MAX_URL_BYTES, assemble
-from crawlgauge.sources.request import Request
+from crawlgauge.sources.captures import Intake
+from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.lines import Line, scan_lines
+from crawlgauge.sources.urls import MAX_URL_BYTES
+from crawlgauge.sources.what_counts import Settings
 
 __all__ = ["looks_like_crawl_log", "read_crawl_log"]
 
 _LONGEST = 4 * MAX_URL_BYTES
 """Room for two URLs of the greatest length, source tag, annotations and the JSON object."""
 
-_REJECTED = MappingProxyType({TOO_FEW_FIELDS: "too-few-fields"})
+_COLUMNS = (
+    *("time", "status", "size", "url", "path", "referrer"),
+    *("mime", "thread", "fetched", "digest", "source", "annotations"),
+)
+"""The columns in order; what follows them is a JSON object."""
+
+_LEAST_COLUMNS = 8
+"""Every version of Heritrix writes these and more; a line with fewer was cut."""
+
 _FILE_GROUP, _FILE_MEMBER = "filename", "warcFilename"
+_SOURCE = _COLUMNS.index("source")
+_REVISITS = (b"duplicate:", b"warcRevisit:")
+_NOTES = re.compile(rb"[,\s]")
+_OBJECT = re.compile(rb"\s(\{)")
+_NO_TYPES = (b"no-type", b"unknown")
+_HEADER = b"metadata://"
+"""Netarkivet keeps logs with the header of the record that they were stored in."""
 
 _N_LINES = 10
 """The first lines may be a header, blank or cut; soon after, one must be whole."""
+
 _LINE = re.compile(
     rb"\s*(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z|\d{14}|\d{17})\s+-?\d{1,5}"
     rb"(\s+\S+){5}\s+#\d+(\s|$)"
@@ -43,11 +47,6 @@ _LINE = re.compile(
 
 def looks_like_crawl_log(beginning: bytes) -> bool:
     """Tell whether an input is a crawl.log: by the times, statuses and threads of its lines.
-
-    Parameters
-    ----------
-    beginning
-        Its first bytes, decompressed.
 
     Examples
     --------
@@ -61,88 +60,73 @@ def looks_like_crawl_log(beginning: bytes) -> bool:
     return any(_LINE.match(line) for line in lines)
 
 
-def read_crawl_log(stream: ByteStream, request: Request) -> Iterator[Captures]:
-    """Yield what was tried, with its status, a batch for each block.
+def read_crawl_log(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
+    """Read a log.
 
     A capture's time is when its fetch began or, where nothing was fetched, that of the line. What
     the annotations call a duplicate is a revisit; its media type is kept.
 
-    Parameters
-    ----------
-    stream
-        The log.
-    request
-        Which columns are wanted. It may be grouped by ``filename`` (of the WARC file, which
-        Heritrix 3 writes with ``logExtraInfo``) or by a column of `COLUMNS`.
-
     Raises
     ------
     SourceError
-        If it is to be grouped by something that a log does not have.
+        If it has not the field that it is to be cut into crawls by.
     """
-    group = _find_group(request.group, stream.name)
-    for lines in read_lines(stream, _LONGEST):
-        yield _scan(lines, group, stream.name, request)
+    group = settings.group
+    if group is not None and group not in (_FILE_GROUP, *_COLUMNS):
+        known = ", ".join((_FILE_GROUP, *_COLUMNS))
+        raise SourceError(
+            f"{stream.name} is a crawl.log, which has no field {group!r}; there are {known}"
+        )
+    intake.collector.begin()
+    column = _COLUMNS.index(group) if group in _COLUMNS else -1
+    scanner = CrawlLogScanner(intake.collector, column, by_file=group == _FILE_GROUP)
+
+    def judge(line: Line) -> None:
+        text = line.text.strip()
+        if not text or text.startswith(_HEADER):
+            return
+        reason = "too-long" if len(text) > _LONGEST else _take(intake, text, group)
+        if reason is not None:
+            intake.reject(reason, text, offset=line.offset, line=line.number)
+
+    yield from scan_lines(stream, scanner, judge, _LONGEST)
 
 
-def _find_group(wanted: str | None, name: str) -> int:
-    if wanted is None:
-        return NO_COLUMN
-    if wanted == _FILE_GROUP:
-        return WARC_NAME
-    if wanted in COLUMNS:
-        return COLUMNS.index(wanted)
-    known = ", ".join((_FILE_GROUP, *COLUMNS))
-    raise SourceError(f"{name} is a crawl.log, which has no field {wanted!r}; there are {known}")
-
-
-def _scan(lines: Lines, group: int, name: str, request: Request) -> Captures:
-    line_ends = lines.find_ends()
-    n_lines = line_ends.size
-    block = np.frombuffer(lines.data, dtype=np.uint8)
-    spans = np.empty((n_lines, N_FIELDS, 2), dtype=np.int32)
-    verdicts = np.empty(n_lines, dtype=np.uint8)
-    bounds = np.empty((n_lines, 2), dtype=np.int64)
-    revisits = np.empty(n_lines, dtype=np.bool_)
-    objects = np.empty(n_lines, dtype=np.int64)
-    scan_log(block, line_ends, _LONGEST, group, spans, verdicts, bounds, revisits, objects)
-    captures = assemble(
-        _parse_names(lines.data, objects, bounds, spans),
-        spans,
-        verdicts,
-        request=request,
-        name=name,
-        bounds=bounds,
-        place=lines.place,
-        first_line=lines.n_before,
-        rejected=_REJECTED,
+def _take(intake: Intake, text: bytes, group: str | None) -> str | None:
+    """Hand a line on to the collector; return why it is rejected."""
+    cells = text.split(None, len(_COLUMNS))
+    # The JSON object may follow where annotations were left out.
+    n_cells = next(
+        (n for n, cell in enumerate(cells) if n > _SOURCE and cell.startswith(b"{")),
+        min(len(cells), len(_COLUMNS)),
     )
-    if captures.revisit is None:
-        return captures
-    return replace(captures, revisit=revisits[verdicts == ACCEPTED])
+    if n_cells < _LEAST_COLUMNS:
+        return "too-few-fields"
+    columns = zip(_COLUMNS, cells[:n_cells], strict=False)
+    found = {name: cell for name, cell in columns if cell != b"-"}
+    begin = found.get("fetched", b"").partition(b"+")[0]
+    notes, members = b"", b""
+    if n_cells > _SOURCE:
+        # Early versions had no source tag, and later ones leave out annotations if there are none.
+        first = min(n_cells, len(_COLUMNS)) - 1
+        notes = text.split(None, first)[first]
+        if begins := _OBJECT.search(notes):
+            notes, members = notes[: begins.start()], notes[begins.start(1) :]
+    mime = found.get("mime")
+    return intake.collector.add(
+        found.get("url"),
+        time=begin if parse_time(begin) is not None else found.get("time"),
+        status=found.get("status"),
+        mime=None if mime in _NO_TYPES else mime,
+        digest=found.get("digest"),
+        group=_find_file(members) if group == _FILE_GROUP else found.get(group or ""),
+        is_revisit=any(note.startswith(_REVISITS) for note in _NOTES.split(notes)),
+    )
 
 
-def _parse_names(
-    data: bytes,
-    objects: NDArray[np.int64],
-    bounds: NDArray[np.int64],
-    spans: NDArray[np.int32],
-) -> bytes:
-    """Put the file names of JSON objects that need a parser behind the block."""
-    added: list[bytes] = []
-    n_bytes = len(data)
-    for line in np.flatnonzero(objects >= 0):
-        warc_name = _parse_name(data[objects[line] : bounds[line, 1]])
-        if warc_name is not None:
-            spans[line, GROUP] = n_bytes, n_bytes + len(warc_name)
-            added.append(warc_name)
-            n_bytes += len(warc_name)
-    return b"".join([data, *added]) if added else data
-
-
-def _parse_name(text: bytes) -> bytes | None:
+def _find_file(text: bytes) -> bytes | None:
     try:
-        warc_name = json.loads(text).get(_FILE_MEMBER)
-    except (ValueError, RecursionError):
+        name = json.loads(text).get(_FILE_MEMBER)
+    except (ValueError, RecursionError, AttributeError):
         return None
-    return warc_name.encode("utf-8", "surrogatepass") if isinstance(warc_name, str) else None
+    return name.encode("utf-8", "surrogatepass") if isinstance(name, str) else None

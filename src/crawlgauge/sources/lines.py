@@ -1,201 +1,234 @@
-"""Cut blocks of bytes into whole lines, however long the lines are."""
+"""Whole lines of an input, however long they are and however it is cut into blocks.
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain
+Blocks are scanned as they come: nothing is copied but the line that stands across two of them.
+"""
 
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
+from crawlgauge.core.lines import LineScanner
+from crawlgauge.damage import Damage
 from crawlgauge.errors import DamagedInput
-from crawlgauge.sources import byte_stream
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.line_kernel import count_newlines, find_ends
+from crawlgauge.sources.decompress import Stream
 
-__all__ = ["Lines", "read_lines", "whole_lines"]
+__all__ = ["UTF8_MARK", "Line", "cut_line", "scan_lines"]
 
-_Found = tuple[bytes, int, int]
-"""Lines, their place and their number."""
-
-_UTF8_MARK = b"\xef\xbb\xbf"
+UTF8_MARK = b"\xef\xbb\xbf"
+"""Some editors put it before a text; what a text is must be told without it."""
 
 _SPACES = b" \t\n\v\f\r"
-_BLOCKS_PER_BATCH = 4
-"""So many that the calls for a batch take no time beside the work on its lines."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
-    """Some whole lines of an input.
+class Line(NamedTuple):
+    """A line that the scanner of its format leaves to its reader.
 
     Parameters
     ----------
-    data
-        The lines with their newlines; the input's last line may lack its own.
-    place
-        Where they begin in the decompressed input.
-    n_lines
-        How many there are.
-    n_before
-        How many lines stand before them; None if part of the input was lost before.
+    text
+        Without its newline.
+    offset
+        Where it begins in the decompressed input.
+    number
+        From 1 on; None where damage has cost lines before it.
+    is_cut
+        Whether it is the last of an input, which ends without a newline.
     """
 
-    data: bytes
-    place: int
-    n_lines: int
-    n_before: int | None
-
-    def find_ends(self) -> NDArray[np.int64]:
-        """Return where each line ends: the place of its newline, or the end of the data."""
-        ends = np.empty(self.n_lines, dtype=np.int64)
-        find_ends(np.frombuffer(self.data, dtype=np.uint8), ends)
-        return ends
+    text: bytes
+    offset: int
+    number: int | None
+    is_cut: bool
 
 
-def read_lines(stream: ByteStream, longest: int) -> Iterator[Lines]:
-    """Yield the lines of an input, many at a time, getting over damage where that is wanted.
-
-    The line that damage cuts is left out, and so is the one in which reading resumes, as nobody
-    knows how it began.
+def scan_lines(
+    stream: Stream,
+    scanner: LineScanner,
+    judge: Callable[[Line], object],
+    longest: int,
+    is_between: Callable[[bytes, bytes], bool] | None = None,
+) -> Iterator[None]:
+    """Scan the lines of an input, getting over damage where that is wanted; yield now and then.
 
     Parameters
     ----------
     stream
         The input.
+    scanner
+        Takes the lines that are as most are.
+    judge
+        Called with each line that it hands back, in their order, and with the last one if it has
+        no end.
     longest
-        Longest line that matters, as for `whole_lines`.
-
-    Raises
-    ------
-    SourceError
-        If the input cannot be read.
-    DamagedInput
-        If it is damaged, and that is not wanted to be got over.
+        Of a line of more bytes only the beginning is looked at: it is none.
+    is_between
+        Tells of what stands before and behind the beginning of a member of the compressed file,
+        on one line, whether these are two lines: some programs put no newline there.
     """
+    n_before: int | None = 0
+    for part in _read_parts(stream, longest, is_between):
+        n_before = None if part.is_after_damage else n_before
+        place, n_scanned = part.start, 0
+        while place < part.end:
+            if part.is_last:
+                # It may be cut, and the reader knows how to tell.
+                handed_back = [(0, place, part.end - 1)]
+                place, n_lines = part.end, 1
+            else:
+                place, n_lines, handed_back = scanner.scan(part.data, place, part.end)
+            for number, start, end in handed_back:
+                line = None if n_before is None else n_before + n_scanned + number + 1
+                offset = part.place + start - part.start
+                judge(Line(part.data[start:end], offset, line, part.is_last))
+            n_scanned += n_lines
+        if n_before is not None and not part.goes_on:
+            n_before += n_scanned
+        yield
+
+
+def cut_line(stream: Stream) -> Damage:
+    """Describe that an input ends in the middle of a line."""
+    return Damage(
+        file=stream.name,
+        byte=stream.place,
+        reason="it ends in the middle of a line",
+        lost="that line and all that should follow",
+    )
+
+
+class _Part(NamedTuple):
+    """Whole lines ``data[start:end]``, the first of which begins at `place` of the input."""
+
+    data: bytes
+    start: int
+    end: int
+    place: int
+    is_after_damage: bool = False
+    goes_on: bool = False
+    """To other programs it is one line with what follows."""
+    is_last: bool = False
+    """The newline at its end is not in the input."""
+
+
+def _read_parts(
+    stream: Stream, longest: int, is_between: Callable[[bytes, bytes], bool] | None
+) -> Iterator[_Part]:
     # If the beginning was lost, the first line that can be read is one in which reading resumes.
-    n_before: int | None = None if stream.damages else 0
-    blocks, start = _without_mark(stream.blocks()), 0
+    cutter = _Cutter(stream, longest, is_between, is_lost=bool(stream.damages))
     while True:
         try:
-            if n_before is None:
-                start, blocks = _skip_line(stream.blocks(), start)
-            for data, place, n_lines in whole_lines(blocks, longest):
-                yield Lines(data=data, place=start + place, n_lines=n_lines, n_before=n_before)
-                if n_before is not None:
-                    n_before += n_lines
+            for block in stream.blocks():
+                yield from cutter.add(block)
         except DamagedInput as error:
             if not stream.recover(error):
                 return
-            n_before, start = None, stream.n_read
+            cutter = _Cutter(stream, longest, is_between, is_lost=True)
         else:
+            yield from cutter.end()
             return
 
 
-def _without_mark(blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Put spaces for a byte order mark, so that the places of all that follows stay true."""
-    for first in blocks:
-        if first.startswith(_UTF8_MARK):
-            yield b" " * len(_UTF8_MARK) + first[len(_UTF8_MARK) :]
-        else:
-            yield first
-        break
-    yield from blocks
+class _Cutter:
+    """Cuts blocks into lines."""
 
+    def __init__(
+        self,
+        stream: Stream,
+        longest: int,
+        is_between: Callable[[bytes, bytes], bool] | None,
+        *,
+        is_lost: bool,
+    ) -> None:
+        self._stream = stream
+        self._longest = longest
+        self._is_between = is_between
+        self._place = stream.n_read if is_lost else 0
+        """Where the next block begins in the decompressed input."""
+        self._rest: list[bytes] = []
+        """Pieces of a line that has not ended yet."""
+        self._n_rest, self._rest_place, self._is_long = 0, self._place, False
+        self._is_lost = is_lost
+        self._skips = is_lost
+        """Whether the first line, the rest of one that damage has cut, is passed over."""
+        self._members: list[int] = []
+        """Where members of the compressed file begin, in lines that are not handed on yet."""
 
-def _skip_line(blocks: Iterator[bytes], place: int) -> tuple[int, Iterator[bytes]]:
-    """Return where the next line begins, and the blocks from there on."""
-    for block in blocks:
-        cut = block.find(b"\n") + 1
-        if cut:
-            return place + cut, chain([block[cut:]], blocks)
-        place += len(block)
-    return place, blocks
-
-
-def whole_lines(blocks: Iterable[bytes], longest: int) -> Iterator[_Found]:
-    r"""Yield whole lines, many at a time, with the place of the first byte and their number.
-
-    A line that grows beyond `longest` bytes is yielded alone and in brief: without the space
-    around it, cut one byte beyond `longest`. What it is, blank, a comment or too long, can still
-    be told, and memory stays bounded.
-
-    Parameters
-    ----------
-    blocks
-        The bytes, cut anywhere.
-    longest
-        Longest line that matters.
-
-    Examples
-    --------
-    >>> list(whole_lines([b"a\nb", b"c\nd"], 10))
-    [(b'a\nbc\n', 0, 2), (b'd', 5, 1)]
-    """
-    batch = _Batch()
-    try:
-        for block in blocks:
-            yield from batch.add(block, longest)
-    except DamagedInput:
-        yield from batch.take_lines()
-        raise
-    yield from batch.take_lines()
-    yield from batch.take_rest()
-
-
-class _Batch:
-    """Whole lines that wait to be yielded, and behind them the beginning of another."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes | memoryview] = []
-        self._n_bytes = self._n_lines = 0
-        self._start = 0
-        self._place = 0
-        self._rest = b""
-        self._is_long = False
-
-    def add(self, block: bytes, longest: int) -> Iterator[_Found]:
-        first = 0
-        if self._is_long:
-            first = block.find(b"\n") + 1
-            self._shorten(self._rest + (block[: first - 1] if first else block), longest)
-            if first:
-                yield self._rest + b"\n", self._start, 1
-                self._rest, self._start, self._is_long = b"", self._place + first, False
-        if not self._is_long:
-            cut = block.rfind(b"\n", first) + 1
-            if cut:
-                # One copy of a block costs as much as finding its fields.
-                self._pieces += [self._rest, memoryview(block)[first:cut]]
-                self._n_bytes += len(self._rest) + cut - first
-                # Now, while the block is near the processor.
-                self._n_lines += count_newlines(np.frombuffer(block, dtype=np.uint8), first)
-                self._rest = block[cut:]
-            else:
-                self._rest += block[first:]
-            if len(self._rest) > longest:
-                yield from self.take_lines()
-                self._shorten(self._rest, longest)
-                self._is_long = True
-            elif self._n_bytes >= _BLOCKS_PER_BATCH * byte_stream.BLOCK_BYTES:
-                yield from self.take_lines()
+    def add(self, block: bytes) -> Iterator[_Part]:
+        """Yield the lines that end in a block."""
+        if self._place == 0 and block.startswith(UTF8_MARK):
+            # Spaces in its place: so the places of all that follows stay true.
+            block = b" " * len(UTF8_MARK) + block[len(UTF8_MARK) :]
+        here = self._place
         self._place += len(block)
+        if self._is_between is not None:
+            self._members += [int(start) for start, _ in self._stream.take_members(self._place)]
+        first = block.find(b"\n") + 1
+        if not first:
+            self._keep(block)
+            return
+        if self._skips:
+            self._skips = False
+        elif self._rest:
+            self._keep(block[: first - 1])
+            yield from self._end_line()
+        else:
+            first = 0
+        last = block.rfind(b"\n") + 1
+        if first < last:
+            yield from self._cut(block, first, last, here + first)
+        self._rest_place = here + last
+        self._keep(block[last:])
 
-    def take_lines(self) -> Iterator[_Found]:
-        if self._pieces:
-            yield b"".join(self._pieces), self._start, self._n_lines
-            self._start += self._n_bytes
-            self._pieces, self._n_bytes, self._n_lines = [], 0, 0
-
-    def take_rest(self) -> Iterator[_Found]:
+    def end(self) -> Iterator[_Part]:
+        """Yield the last line, if it has no end."""
         if self._rest:
-            yield self._rest, self._start, 1
+            *before, last = self._end_line()
+            yield from before
+            yield last._replace(is_last=True)
 
-    def _shorten(self, line: bytes, longest: int) -> None:
-        """Keep the beginning of a line that tells what it is."""
-        trimmed = line.lstrip(_SPACES)
-        self._start += len(line) - len(trimmed)
-        self._rest = trimmed
-        if len(trimmed) > longest:
+    def _end_line(self) -> Iterator[_Part]:
+        """Yield the line that has been kept."""
+        line, place = b"".join([*self._rest, b"\n"]), self._rest_place
+        self._rest, self._n_rest, self._is_long = [], 0, False
+        return self._cut(line, 0, len(line), place)
+
+    def _keep(self, piece: bytes) -> None:
+        """Add to the line that has not ended; of one that is too long only the beginning."""
+        if self._skips or not piece:
+            return
+        if self._is_long:
             # One byte stands for all beyond the limit: space only, so far, or more.
-            is_more = trimmed[longest:].strip(_SPACES)
-            self._rest = trimmed[:longest] + (b"x" if is_more else b" ")
+            if self._rest[-1] == b" " and piece.strip(_SPACES):
+                self._rest[-1] = b"x"
+            return
+        self._rest.append(piece)
+        self._n_rest += len(piece)
+        if self._n_rest > self._longest:
+            line = b"".join(self._rest)
+            trimmed = line.lstrip(_SPACES)
+            self._rest_place += len(line) - len(trimmed)
+            self._rest, self._n_rest = [trimmed], len(trimmed)
+            if len(trimmed) > self._longest:
+                is_more = trimmed[self._longest :].strip(_SPACES)
+                self._rest = [trimmed[: self._longest], b"x" if is_more else b" "]
+                self._is_long = True
+
+    def _cut(self, data: bytes, start: int, end: int, place: int) -> Iterator[_Part]:
+        """Yield whole lines, and those by themselves that a member's beginning cuts in two."""
+        while self._members and self._members[0] < place + end - start:
+            cut = start + self._members.pop(0) - place
+            if cut <= start or data[cut - 1] == ord("\n") or self._is_between is None:
+                continue
+            line = max(start, data.rfind(b"\n", start, cut) + 1)
+            if self._is_between(data[line:cut], data[cut : data.find(b"\n", cut, end)]):
+                if start < line:
+                    yield self._hand_on(data, start, line, place)
+                first = data[line:cut] + b"\n"
+                part = self._hand_on(first, 0, len(first), place + line - start)
+                yield part._replace(goes_on=True)
+                start, place = cut, place + cut - start
+        yield self._hand_on(data, start, end, place)
+
+    def _hand_on(self, data: bytes, start: int, end: int, place: int) -> _Part:
+        part = _Part(data, start, end, place, is_after_damage=self._is_lost)
+        self._is_lost = False
+        return part

@@ -1,239 +1,135 @@
-"""From the inputs that the user names to their captures, whatever the format."""
+"""From the inputs that the user names to their captures, whatever the format, several at once.
+
+Each input is read by one thread, from its bytes to keys; what is left of it is handed on in batches.
+Who was faster leaves no trace: sets, counts, errors and examples are those of reading in order.
+"""
 
 import logging
 import threading
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
 
-import numpy as np
-
+from crawlgauge.core.batch import Captures
+from crawlgauge.core.captures import Collector
 from crawlgauge.damage import Damage
 from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.processors import count_processors
-from crawlgauge.remote.names import is_remote
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.captures import Captures, Rejection
-from crawlgauge.sources.formats import find_format
+from crawlgauge.provenance import Input
+from crawlgauge.sources.captures import Intake, Rejection
+from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.detect import find_format
 from crawlgauge.sources.inputs import InputFiles, can_be_reread, identify_file
-from crawlgauge.sources.progress import ReadingProgress
-from crawlgauge.sources.reading_threads import InputReading, ReadingThreads
-from crawlgauge.sources.request import Request
+from crawlgauge.sources.remote import interruptible, is_remote
 from crawlgauge.sources.wacz import looks_like_wacz, open_wacz
+from crawlgauge.sources.what_counts import Settings
 from crawlgauge.sources.zipnum import (
-    ClusterPart,
     looks_like_zipnum_index,
     looks_like_zipnum_locations,
     read_cluster,
 )
 
-if TYPE_CHECKING:
-    from crawlgauge.provenance import Input
+__all__ = ["Progress", "ReadInputs", "ReadingProgress", "Target", "read_inputs", "total_bytes"]
 
-__all__ = ["ArchiveReader"]
-
-_LARGE_BLOCK_BYTES = 31 << 20
+MAX_EXAMPLES = 5
 _MAX_THREADS = 4
-"""More of them find captures faster than one thread can make keys of them."""
+"""More of them wait for each other between blocks."""
 
 _log = logging.getLogger(__name__)
 
 
-class ArchiveReader:
-    """Reads inputs of any format, as many at once as there are processors.
+class Target(Protocol):
+    """What takes the captures of inputs, from several threads."""
+
+    key_threshold: int
+    """Keys below this one are wanted."""
+
+    row_threshold: int
+    """Attributes of keys below this one are wanted."""
+
+    def add(self, captures: Captures) -> None:
+        """Take in a batch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadInputs:
+    """What came of reading inputs, beside their captures.
+
+    Parameters
+    ----------
+    inputs
+        What was read, in order.
+    damages
+        What could not be read.
+    examples
+        The first records that were rejected.
+    """
+
+    inputs: tuple[Input, ...]
+    damages: tuple[Damage, ...]
+    examples: tuple[Rejection, ...]
+
+
+def read_inputs(
+    files: InputFiles,
+    settings: Settings,
+    target: Target,
+    *,
+    progress: "ReadingProgress | None" = None,
+    n_threads: int | None = None,
+    elsewhere: Sequence[str] = (),
+) -> ReadInputs:
+    """Read inputs of any format, as many at once as there are processors.
 
     Parameters
     ----------
     files
         The inputs.
-    request
+    settings
         What is wanted of them.
-    keep_damaged
-        Whether to keep what can be read of damaged inputs, instead of stopping.
+    target
+        Takes their captures.
     progress
-        Told how far reading has come.
+        Is told how far reading has come.
     n_threads
-        How many inputs are read at once; None for as many as there are processors, 0 to read them
-        one after the other where their captures are asked for.
+        How many inputs to read at once; 0 to read in this thread. By default as fits the machine.
     elsewhere
-        Names of inputs that somebody else reads, should these ones lead to them.
+        Parts of a cluster that somebody else reads.
 
-    Attributes
-    ----------
-    inputs
-        Name, size and checksum of what was read, when all has been read.
-    damages
-        What was damaged of it.
-    without_captures
-        Names of inputs that hold none, nor lead to any.
+    Raises
+    ------
+    SourceError
+        If an input cannot be read; the first of them in the order of inputs.
     """
-
-    def __init__(
-        self,
-        files: InputFiles,
-        request: Request,
-        *,
-        keep_damaged: bool = False,
-        progress: ReadingProgress | None = None,
-        n_threads: int | None = None,
-        elsewhere: Sequence[str] = (),
-    ) -> None:
-        self._files = files
-        self._request = request
-        self._keep_damaged = keep_damaged
-        self._progress = progress or ReadingProgress()
-        self._lock = threading.Lock()
-        self._n_unseen_bytes = 0
-        self._known = {identify_file(name) for name in files.names}
-        self._elsewhere = elsewhere
-        readings = [self._plan(name) for name in files.names]
-        n_at_once = _count_threads(files) if n_threads is None else n_threads
-        self._threads = ReadingThreads(readings, n_at_once)
-        self.inputs: list[Input] = []
-        self.damages: list[Damage] = []
-        self.without_captures: list[str] = []
-
-    def captures(self) -> Generator[Captures, None, None]:
-        """Yield the captures of all inputs in batches.
-
-        Several inputs are read at once, so that their batches come in any order. Examples of
-        rejected records are in the order of the inputs: those of later ones are kept back.
-
-        Raises
-        ------
-        SourceError
-            If an input cannot be read or understood; if several cannot, the first of them.
-        DamagedInput
-            If it is damaged and damaged inputs are not to be kept.
-        """
-        for name in self._files.repeated:
-            _log.warning("%s was named more than once; it is read once", name)
-        _keep_freed_memory()
-        examples = _ExamplesInOrder(self._threads.readings)
-        captures = None
-        for reading, captures in self._threads.captures():
-            reading.n_found += len(captures) + sum(captures.excluded.values())
-            self._report_progress(reading.name, len(captures))
-            yield examples.exchange(reading, captures)
-        self._report_progress(self._files.names[-1], 0)
-        if captures is not None and (left := examples.take()):
-            nothing = captures.take(np.empty(0, dtype=np.int64), {})
-            yield replace(nothing, rejected={}, examples=left)
-        for reading in self._threads.readings:
-            self.damages.extend(reading.damages)
-            if reading.result is not None:
-                self.inputs.append(reading.result)
-            if reading.n_found == 0 and not reading.leads_on:
-                self.without_captures.append(reading.name)
-                if len(self._files.names) > 1:
-                    _log.warning("%s holds no captures", reading.name)
-
-    def _report_progress(self, name: str, n_captures: int) -> None:
-        with self._lock:
-            n_bytes, self._n_unseen_bytes = self._n_unseen_bytes, 0
-        self._progress.file = name
-        self._progress.add_captures(n_captures)
-        if n_bytes or n_captures:
-            self._progress.add_bytes(n_bytes)
-
-    def _plan(self, name: str, through: str | None = None) -> InputReading:
-        return InputReading(name=name, through=through, read=self._read_input)
-
-    def _read_input(self, reading: InputReading) -> Iterator[Captures]:
-        try:
-            with self._stream(reading) as stream:
-                yield from self._read_stream(stream, reading)
-                reading.damages.extend(stream.damages)
-                reading.result = stream.finish(reading.through)
-        except OSError as error:
-            raise SourceError(f"cannot read {reading.name}: {error.strerror or error}") from error
-
-    def _stream(self, reading: InputReading) -> ByteStream:
-        def count(n_bytes: int) -> None:
-            self._threads.check(reading)
-            with self._lock:
-                self._n_unseen_bytes += n_bytes
-
-        return ByteStream(
-            reading.name,
-            on_bytes=count,
-            max_expansion=self._request.max_expansion,
-            keep_damaged=self._keep_damaged,
-        )
-
-    def _read_stream(self, stream: ByteStream, reading: InputReading) -> Iterator[Captures]:
-        beginning = _beginning(stream)
-        if looks_like_wacz(beginning):
-            for member in open_wacz(
-                stream,
-                max_expansion=self._request.max_expansion,
-                keep_damaged=self._keep_damaged,
-                needs_bodies=self._request.reads_texts,
-            ):
-                with member:
-                    yield from self._read_stream(member, reading)
-                    reading.damages.extend(member.damages)
-        elif looks_like_zipnum_index(beginning):
-            reading.leads_on = True
-            self._plan_parts(stream, reading)
-        elif looks_like_zipnum_locations(beginning):
-            reading.leads_on = True
-            _log.info("%s tells where the parts of a ZipNum cluster are; passed over", stream.name)
-        else:
-            kind = find_format(beginning, self._request, stream.name)
-            yield from kind.read(stream, self._request)
-
-    def _plan_parts(self, stream: ByteStream, reading: InputReading) -> None:
-        """Read the parts of a ZipNum cluster that are not inputs themselves; see to all sizes."""
-        parts = read_cluster(stream).parts
-        with self._lock:
-            self._known.update(map(identify_file, self._elsewhere))
-            self._elsewhere = ()
-        found: list[InputReading] = []
-        for part in parts:
-            n_bytes = part.path.stat().st_size
-            if n_bytes < part.n_bytes:
-                stream.report(_cut_part(part, n_bytes))
-            identity = identify_file(str(part.path))
-            with self._lock:
-                is_new = identity not in self._known
-                self._known.add(identity)
-            if is_new:
-                found.append(self._plan(str(part.path), through=stream.name))
-        self._threads.insert(reading, found)
-
-
-class _ExamplesInOrder:
-    """Examples of rejected records: those of an input wait until all before it are over.
-
-    Parameters
-    ----------
-    readings
-        The inputs in order; others may come in between.
-    """
-
-    def __init__(self, readings: list[InputReading]) -> None:
-        self._readings = readings
-        self._n_over = 0
-        self._waiting: dict[InputReading, list[Rejection]] = {}
-
-    def exchange(self, reading: InputReading, captures: Captures) -> Captures:
-        """Return captures with examples whose turn it is, in place of their own."""
-        if captures.examples:
-            self._waiting.setdefault(reading, []).extend(captures.examples)
-        examples = self.take() if self._waiting else ()
-        is_same = examples == captures.examples
-        return captures if is_same else replace(captures, examples=examples)
-
-    def take(self) -> tuple[Rejection, ...]:
-        taken: list[Rejection] = []
-        for reading in islice(self._readings, self._n_over, None):
-            taken += self._waiting.pop(reading, [])
-            if not reading.is_over:
-                break
-            self._n_over += 1
-        return tuple(taken)
+    for name in files.repeated:
+        _log.warning("%s was named more than once; it is read once", name)
+    readers = _Readers(settings, target, progress or ReadingProgress())
+    n_at_once = _count_threads(files) if n_threads is None else n_threads
+    known = {identify_file(name) for name in (*files.names, *elsewhere)}
+    readings = [_Reading(name=name) for name in files.names]
+    waiting = list(readings)
+    while waiting:
+        readers.run(waiting, n_at_once)
+        found: list[_Reading] = []
+        for reading in waiting:
+            # An index of a cluster leads to its parts, which stand before it.
+            parts = [part for part in reading.parts if identify_file(part) not in known]
+            known.update(map(identify_file, parts))
+            added = [_Reading(name=part, through=reading.name) for part in parts]
+            place = readings.index(reading)
+            readings[place:place] = added
+            found += added
+        waiting = found
+    for reading in readings:
+        if reading.n_found == 0 and not reading.leads_on and len(readings) > 1:
+            _log.warning("%s holds no captures", reading.name)
+    return ReadInputs(
+        inputs=tuple(reading.result for reading in readings if reading.result is not None),
+        damages=tuple(damage for reading in readings for damage in reading.damages),
+        examples=tuple(one for reading in readings for one in reading.examples)[:MAX_EXAMPLES],
+    )
 
 
 def _count_threads(files: InputFiles) -> int:
@@ -248,16 +144,148 @@ def _count_threads(files: InputFiles) -> int:
     return min(count_processors(), _MAX_THREADS)
 
 
-def _keep_freed_memory() -> None:
-    """Let the system's library keep freed memory, which it would return and ask for again.
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Reading:
+    """One input that is to be read, and what came of it."""
 
-    That takes as long as decompressing what is written to it. glibc keeps blocks up to the size of
-    the largest that was freed, 32 MB at most; to others this does nothing.
-    """
-    np.empty(_LARGE_BLOCK_BYTES, dtype=np.uint8)  # Not one of its pages is written to.
+    name: str
+    through: str | None = None
+    result: Input | None = None
+    damages: list[Damage] = field(default_factory=list)
+    examples: list[Rejection] = field(default_factory=list)
+    n_found: int = 0
+    leads_on: bool = False
+    parts: list[str] = field(default_factory=list)
 
 
-def _beginning(stream: ByteStream) -> bytes:
+class _Stopped(Exception):  # noqa: N818 - it is no error
+    """Nobody wants to know any more what an input holds."""
+
+
+class _Readers:
+    """Reads inputs, several at once; each thread has a collector of its own."""
+
+    def __init__(self, settings: Settings, target: Target, progress: "ReadingProgress") -> None:
+        self._settings = settings
+        self._target = target
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._own = threading.local()
+        self._stops_from: int | None = None
+        """Inputs behind this one are not wanted any more: one before them has failed."""
+
+    def run(self, readings: Sequence[_Reading], n_at_once: int) -> None:
+        """Read inputs; raise the error of the first that fails."""
+        if n_at_once == 0:
+            for number, reading in enumerate(readings):
+                self._read(number, reading)
+            return
+        with ThreadPoolExecutor(n_at_once, thread_name_prefix="reading") as pool:
+            jobs: list[Future[None]] = []
+            try:
+                jobs += [pool.submit(self._read, *item) for item in enumerate(readings)]
+                for job in jobs:
+                    job.result()
+            finally:
+                # In the end there is nothing left to stop, unless one has failed or the user wants
+                # to.
+                self._stops_from = 0
+                for job in jobs:
+                    job.cancel()
+        self._stops_from = None
+
+    def _read(self, number: int, reading: _Reading) -> None:
+        def check() -> None:
+            if self._stops_from is not None and number >= self._stops_from:
+                raise _Stopped
+
+        def count_bytes(n_bytes: int) -> None:
+            check()
+            self._progress.add_bytes(n_bytes, reading.name)
+
+        stream = Stream(
+            reading.name,
+            on_bytes=count_bytes,
+            max_expansion=self._settings.max_expansion,
+            keep_damaged=self._settings.keep_damaged,
+        )
+        try:
+            check()
+            with interruptible(check), stream:
+                for _ in self._read_stream(stream, reading):
+                    check()
+                reading.damages += stream.damages
+                reading.result = stream.finish(reading.through)
+        except OSError as error:
+            self._fail(number)
+            raise SourceError(f"cannot read {reading.name}: {error.strerror or error}") from error
+        except BaseException:
+            self._fail(number)
+            raise
+
+    def _fail(self, number: int) -> None:
+        with self._lock:
+            self._stops_from = min(number + 1, self._stops_from or number + 1)
+
+    def _read_stream(self, stream: Stream, reading: _Reading) -> Iterator[None]:
+        beginning = _beginning(stream)
+        if looks_like_wacz(beginning):
+            for member in open_wacz(stream, self._settings):
+                with member:
+                    yield from self._read_stream(member, reading)
+                    reading.damages += member.damages
+        elif looks_like_zipnum_index(beginning):
+            reading.leads_on = True
+            self._find_parts(stream, reading)
+        elif looks_like_zipnum_locations(beginning):
+            reading.leads_on = True
+            _log.info("%s tells where the parts of a ZipNum cluster are; passed over", stream.name)
+        else:
+            kind = find_format(beginning, self._settings, stream.name)
+            collector = self._collector(reading)
+            intake = Intake(stream.name, collector)
+            for _ in kind.read(stream, intake, self._settings):
+                collector.limit_keys(self._target.key_threshold)
+                collector.limit_rows(self._target.row_threshold)
+                yield
+            collector.flush()
+            reading.examples += intake.examples
+
+    def _collector(self, reading: _Reading) -> Collector:
+        """Return this thread's collector, which hands on what is found in an input."""
+        if not hasattr(self._own, "collector"):
+            self._own.collector = Collector(self._settings, self._hand_on)
+        self._own.reading = reading
+        collector: Collector = self._own.collector
+        collector.limit_keys(self._target.key_threshold)
+        collector.limit_rows(self._target.row_threshold)
+        return collector
+
+    def _hand_on(self, captures: Captures) -> None:
+        self._own.reading.n_found += captures.n_captures + sum(captures.excluded.values())
+        if captures.left_out is not None:
+            self._own.reading.n_found += len(captures.left_out)
+        self._progress.add_captures(captures.n_captures)
+        self._target.add(captures)
+
+    def _find_parts(self, stream: Stream, reading: _Reading) -> None:
+        """Find the parts of a ZipNum cluster, and see that they are as long as it says."""
+        for part in read_cluster(stream).parts:
+            n_bytes = part.path.stat().st_size
+            if n_bytes < part.n_bytes:
+                stream.report(
+                    Damage(
+                        file=str(part.path),
+                        byte=n_bytes,
+                        reason="it ends there, but its cluster's index tells of "
+                        f"{part.n_bytes:,} bytes",
+                        lost="all that stood behind",
+                    )
+                )
+            reading.parts.append(str(part.path))
+
+
+def _beginning(stream: Stream) -> bytes:
     """Return the first bytes that can be read."""
     while True:
         try:
@@ -267,10 +295,74 @@ def _beginning(stream: ByteStream) -> bytes:
                 return b""
 
 
-def _cut_part(part: ClusterPart, n_bytes: int) -> Damage:
-    return Damage(
-        file=str(part.path),
-        byte=n_bytes,
-        reason=f"it ends there, but its cluster's index tells of {part.n_bytes:,} bytes",
-        lost="all that stood behind",
-    )
+# ------------------------------------------------------------------------------------- progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far reading has come.
+
+    Parameters
+    ----------
+    file
+        The input that was read last.
+    n_bytes, n_bytes_total
+        How many bytes of how many; None where that is not known.
+    n_captures
+        How many captures were found.
+    """
+
+    file: str
+    n_bytes: int
+    n_bytes_total: int | None
+    n_captures: int
+
+
+class ReadingProgress:
+    """Counts what is read and tells it to a listener; several threads may share it.
+
+    Parameters
+    ----------
+    listener
+        Called with how far reading has come.
+    n_bytes_total
+        Size of all inputs, where it is known.
+    """
+
+    def __init__(
+        self, listener: Callable[[Progress], None] | None = None, n_bytes_total: int | None = None
+    ) -> None:
+        self._listener = listener
+        self._n_bytes_total = n_bytes_total
+        self._n_bytes = 0
+        self._n_captures = 0
+        self._lock = threading.Lock()
+
+    def add_bytes(self, n_bytes: int, file: str) -> None:
+        """Count bytes that were read."""
+        with self._lock:
+            self._n_bytes += n_bytes
+            if self._listener is not None:
+                self._listener(
+                    Progress(
+                        file=file,
+                        n_bytes=self._n_bytes,
+                        n_bytes_total=self._n_bytes_total,
+                        n_captures=self._n_captures,
+                    )
+                )
+
+    def add_captures(self, n_captures: int) -> None:
+        """Count captures that were found."""
+        with self._lock:
+            self._n_captures += n_captures
+
+
+def total_bytes(files: InputFiles) -> int | None:
+    """Return the size of all inputs, or None if one of them is a pipe or its size is not known."""
+    total = 0
+    for name in files.names:
+        if not can_be_reread(name) or (is_remote(name) and name not in files.sizes):
+            return None
+        total += files.sizes[name] if is_remote(name) else Path(name).stat().st_size
+    return total

@@ -1,0 +1,1 @@
+"""Captures of inputs become one crawl's set: options, dates, one crawl, many crawls, splitting."""

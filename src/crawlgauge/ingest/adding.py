@@ -1,0 +1,635 @@
+"""Add one crawl: its inputs are read into keys, and these become its set in the store.
+
+The way of `add_crawl`: find the files; hold the crawl in the store; read the files, each to keys
+(`read_crawl`); write the set and make it the crawl's (`publish_crawl`).
+"""
+
+import datetime as dt
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, Unpack
+
+from crawlgauge.core.batch import Captures
+from crawlgauge.crawl import Crawl, check_label, parse_date
+from crawlgauge.damage import Damage
+from crawlgauge.errors import SourceError, StoreError
+from crawlgauge.ingest.builder import SetBuilder, open_builder, rows_threshold
+from crawlgauge.ingest.dates import choose_date, needs_times
+from crawlgauge.ingest.options import (
+    Choices,
+    ReadOptions,
+    WhenPresent,
+    choose_reading,
+    choose_when_present,
+    find_all,
+)
+from crawlgauge.ingest.sorting import KeyMemory, SortedKeys
+from crawlgauge.keys.names import Names
+from crawlgauge.keys.rules import BY_CONTENT, BY_TEXT, BY_URL, rule_of
+from crawlgauge.keys.sampling import WHOLE
+from crawlgauge.locations import StrPath, find_store
+from crawlgauge.provenance import Input, Provenance, Setting
+from crawlgauge.sources.captures import Rejection
+from crawlgauge.sources.decompress import VERSION_CHECKSUM, fingerprint, version_as_input
+from crawlgauge.sources.inputs import STDIN, InputFiles, can_be_reread
+from crawlgauge.sources.reading import (
+    Progress,
+    ReadInputs,
+    ReadingProgress,
+    read_inputs,
+    total_bytes,
+)
+from crawlgauge.sources.remote import RemotePath, is_remote
+from crawlgauge.store.catalogue import CrawlWriter, Store, UnwrittenSet, store_for_adding
+from crawlgauge.store.crawl_set import CrawlSet, Manifest
+from crawlgauge.store.files import check_room
+from crawlgauge.store.key_set import KeyReader
+from crawlgauge.store.spilling import SpillFolder
+
+__all__ = [
+    "Addition",
+    "CrawlReader",
+    "Listener",
+    "Outcome",
+    "ReadCrawl",
+    "add_crawl",
+    "add_to_store",
+    "leave_crawl",
+    "listen",
+    "nothing_kept",
+    "publish_crawl",
+    "refuse_present",
+    "was_made_from",
+]
+
+Listener = Callable[[Progress], None]
+Outcome = Literal["added", "replaced", "appended", "unchanged"]
+
+ENGINE = "engine"
+"""The setting that says by what the inputs were read, where not by this machine alone."""
+
+_BY_CHOICE = {"redirect", "error", "status", "no-status", "mime", "no-mime", "out-of-scope"}
+"""Reasons to leave out a capture that the user's options decide on."""
+
+_WHAT_COUNTS = ("status", "mime", "scope")
+_WANTED = {BY_CONTENT: "digest", BY_TEXT: "text that is known"}
+"""What captures have at each level but that of URLs."""
+
+_BYTES_PER_KEY = 8
+_BYTES_PER_ATTRIBUTE = 20
+"""On the disk, rounded up."""
+
+_UNREAD = "unread:"
+"""What begins the checksum of what is known to be new without being read; no other begins so."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """What came of adding a crawl.
+
+    Parameters
+    ----------
+    crawl_set
+        The set of its URLs, as it is in the store.
+    outcome
+        Whether it is new there.
+    others
+        Its sets of other levels.
+    examples
+        The first records that were rejected.
+    """
+
+    crawl_set: CrawlSet
+    outcome: Outcome
+    others: tuple[CrawlSet, ...] = ()
+    examples: tuple[Rejection, ...] = ()
+
+
+def add_crawl(
+    store: StrPath | None,
+    label: str,
+    inputs: StrPath | Iterable[StrPath],
+    *,
+    date: dt.date | str | None = None,
+    replace: bool = False,
+    append: bool = False,
+    progress: Listener | None = None,
+    **options: Unpack[ReadOptions],
+) -> Addition:
+    """Read the files of one crawl into a store, which is made if it is missing.
+
+    Parameters
+    ----------
+    store
+        The store's folder, as for `open_store`.
+    label
+        Name of the crawl.
+    inputs
+        Files, folders, globs, ``@list.txt`` or ``-`` for standard input, of any format; also
+        remote ones, such as ``s3://bucket/folder/*.gz``.
+    date
+        The crawl's date; if not given, the day of the median capture, else the one that the
+        label contains.
+    replace, append
+        Whether an existing crawl of that label is replaced, or further files are added to it.
+    progress
+        Called now and then with how far reading has come.
+    **options
+        What counts and how files are read; see `ReadOptions`.
+
+    Returns
+    -------
+    Addition
+        The crawl as it is in the store, and what came of adding it.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If the label, the date, an input or the store cannot be used; the store is as before.
+    """
+    check_label(label)
+    place = find_store(store)
+    choices = choose_reading(options, place)
+    found_date = parse_date(date) if isinstance(date, str) else date
+    files = find_all(inputs)
+    with store_for_adding(place, choices.rule) as opened:
+        return add_to_store(
+            opened,
+            label,
+            files,
+            choices=choices,
+            date=found_date,
+            when_present=choose_when_present(replace=replace, append=append),
+            progress=listen(progress, [files]),
+        )
+
+
+def listen(listener: Listener | None, groups: list[InputFiles]) -> ReadingProgress:
+    """Return what tells a listener how far reading of some groups of inputs has come."""
+    sizes = [total_bytes(group) for group in groups] if listener is not None else [None]
+    known = [size for size in sizes if size is not None]
+    return ReadingProgress(listener, sum(known) if len(known) == len(sizes) else None)
+
+
+# ------------------------------------------------------------------------------------- reading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadCrawl:
+    """A crawl that was read and is not yet in the store.
+
+    Parameters
+    ----------
+    builder
+        Holds its keys and counts.
+    read
+        What it was read from, with damage and examples.
+    settings
+        What the user chose.
+    unassigned
+        How many records of a collection belong to none of its crawls, by reason.
+    """
+
+    builder: SetBuilder
+    read: ReadInputs
+    settings: dict[str, Setting]
+    unassigned: Mapping[str, int]
+
+
+class CrawlReader(Protocol):
+    """What reads the inputs of a crawl: `read_crawl`, or another engine with the same result."""
+
+    def __call__(
+        self,
+        label: str,
+        inputs: InputFiles,
+        choices: Choices,
+        *,
+        date: dt.date | None,
+        builder: SetBuilder,
+        progress: ReadingProgress | None,
+    ) -> ReadCrawl:
+        """Read the inputs of one crawl, as `read_crawl` does."""
+
+
+def read_crawl(
+    label: str,
+    inputs: InputFiles,
+    choices: Choices,
+    *,
+    date: dt.date | None,
+    builder: SetBuilder,
+    progress: ReadingProgress | None,
+) -> ReadCrawl:
+    """Read the inputs of one crawl.
+
+    Parameters
+    ----------
+    label
+        Name of the crawl.
+    inputs
+        Its files.
+    choices
+        What the user chose.
+    date
+        The crawl's date, if the user stated it.
+    builder
+        Takes the captures.
+    progress
+        Is told how far reading has come.
+
+    Raises
+    ------
+    SourceError
+        If an input cannot be read, or none holds anything that counts.
+    """
+    target = _WithTimes(label, builder) if needs_times(label, date) else builder
+    read = read_inputs(
+        inputs,
+        choices.reading(builder.names),
+        target,
+        progress=progress,
+        n_threads=choices.n_threads,
+    )
+    if not builder.n_captures:
+        raise _nothing_found(builder, inputs, read)
+    return ReadCrawl(builder=builder, read=read, settings=choices.settings(date), unassigned={})
+
+
+class _WithTimes:
+    """Takes captures for a builder as long as they have times, where these give the date."""
+
+    def __init__(self, label: str, builder: SetBuilder) -> None:
+        self._label = label
+        self._builder = builder
+
+    @property
+    def key_threshold(self) -> int:
+        return self._builder.key_threshold
+
+    @property
+    def row_threshold(self) -> int:
+        return self._builder.row_threshold
+
+    def add(self, captures: Captures) -> None:
+        if captures.n_captures and not captures.has_times:
+            # Hours of reading would end with the same message.
+            choose_date(self._label, None, {})
+        self._builder.add(captures)
+
+
+def _nothing_found(builder: SetBuilder, inputs: InputFiles, read: ReadInputs) -> SourceError:
+    """Return the error that says why there is nothing to store."""
+    if read.damages:
+        return nothing_kept(read.damages)
+    where = inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
+    left_out = builder.excluded + builder.rejected
+    if not left_out:
+        return SourceError(f"{where}: no URL found; empty, or only blank lines and comments")
+    if builder.excluded:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.most_common())
+        advice = (
+            ". What counts is chosen by --status, --mime and --scope"
+            if _BY_CHOICE & builder.excluded.keys()
+            else ", which are no captures"
+        )
+        return SourceError(f"{where}: nothing in it counts; left out: {reasons}{advice}")
+    example = "".join(
+        f"; {'' if item.line is None else f'line {item.line} of '}{item.file} is {item.text!r}"
+        for item in read.examples[:1]
+    )
+    if left_out.total() == 1:
+        return SourceError(f"{where}: its only line is no URL{example}")
+    return SourceError(
+        f"{where}: none of {left_out.total():,} lines is a URL such as "
+        f"https://example.org/page{example}"
+    )
+
+
+def nothing_kept(damages: Iterable[Damage]) -> SourceError:
+    """Return the error that says that damage has left nothing."""
+    return SourceError(f"nothing can be kept: {'; '.join(map(str, damages))}")
+
+
+# -------------------------------------------------------------------------- what is there already
+
+
+def add_to_store(
+    store: Store,
+    label: str,
+    inputs: InputFiles,
+    *,
+    choices: Choices,
+    date: dt.date | None = None,
+    when_present: WhenPresent = "refuse",
+    progress: ReadingProgress | None = None,
+    read: CrawlReader = read_crawl,
+) -> Addition:
+    """Read the files of one crawl and put its set into the store.
+
+    Adding the same files in the same way again is no error and changes nothing.
+
+    Parameters
+    ----------
+    store
+        The store.
+    label, inputs, date
+        As for `add_crawl`, understood.
+    choices
+        What the user chose.
+    when_present
+        What to do if there is a crawl of that label already.
+    progress
+        Is told how far reading has come.
+    read
+        Reads the inputs.
+    """
+    with store.writing(label) as writer, SpillFolder(store.path) as spill:
+        builder = open_builder(
+            choices.levels,
+            choices.sampling,
+            Names(),
+            KeyMemory(choices.memory, spill),
+            row_threshold=rows_threshold(total_bytes(inputs)),
+        )
+        exists = store.holds(label)
+        # What shall be replaced may be damaged, and is not looked at.
+        present = store.manifest(label) if exists and when_present != "replace" else None
+        if present is not None and when_present == "append":
+            return _append(store, writer, present, inputs, choices, date, builder, progress, read)
+        if present is not None and all(map(can_be_reread, inputs.names)):
+            known = present.sets[BY_URL].provenance.inputs
+            found = tuple(_recognise(name, known) for name in inputs.names)
+            return _accept_if_same(store, present, found, choices.settings(date))
+        crawl = read(label, inputs, choices, date=date, builder=builder, progress=progress)
+        if present is not None:
+            return _accept_if_same(store, present, crawl.read.inputs, crawl.settings)
+        found_date = choose_date(label, date, builder.days)
+        outcome: Outcome = "replaced" if exists else "added"
+        return publish_crawl(store, writer, crawl, date=found_date, outcome=outcome)
+
+
+def _accept_if_same(
+    store: Store, present: Manifest, inputs: tuple[Input, ...], settings: dict[str, Setting]
+) -> Addition:
+    """Take an existing crawl for added if it came from the same bytes in the same way."""
+    if was_made_from(present, inputs, settings):
+        return leave_crawl(present)
+    raise refuse_present(store, present)
+
+
+def was_made_from(
+    present: Manifest, inputs: tuple[Input, ...], settings: Mapping[str, Setting]
+) -> bool:
+    """Tell whether a crawl was made from the same bytes in the same way: `add` can be repeated."""
+    provenance = present.sets[BY_URL].provenance
+    before = sorted(entry.checksum for entry in provenance.inputs if not entry.through)
+    now = sorted(entry.checksum for entry in inputs if not entry.through)
+    return before == now and _that_matter(provenance.settings) == _that_matter(settings)
+
+
+def _that_matter(settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """Leave out by which engine a crawl was read: each gives the same sets."""
+    return {name: value for name, value in settings.items() if name != ENGINE}
+
+
+def leave_crawl(present: Manifest) -> Addition:
+    """Tell of a crawl that it stays as it is."""
+    others = tuple(item for level, item in present.sets.items() if level != BY_URL)
+    return Addition(crawl_set=present.sets[BY_URL], outcome="unchanged", others=others)
+
+
+def refuse_present(store: Store, present: Manifest) -> StoreError:
+    """Return the error for a label that exists with other content."""
+    crawl = present.sets[BY_URL].crawl
+    return StoreError(
+        f"the store {store.path} already holds a crawl {crawl.label!r}, made from other files or "
+        f"in another way ({crawl.n_urls:,} URLs, {crawl.date}); replace it with --replace, add to "
+        "it with --append, or choose another label"
+    )
+
+
+def _recognise(name: str, known: Iterable[Input]) -> Input:
+    """Return name, size and checksum of an input, reading no more of it than is needed."""
+    if not is_remote(name):
+        return fingerprint(name)
+    try:
+        facts = RemotePath(name).stat()
+    except OSError as error:
+        raise SourceError(f"cannot read {name}: {error.strerror or error}") from error
+    alike = [entry for entry in known if entry.n_bytes == facts.st_size or facts.st_size < 0]
+    if facts.version is not None:
+        for entry in alike:
+            if entry.name == name and entry.version == facts.version:
+                return entry
+    if all(entry.checksum.startswith(VERSION_CHECKSUM) for entry in alike):
+        if facts.version is not None and facts.st_size >= 0:
+            return version_as_input(name, facts)
+        return Input(name=name, checksum=_UNREAD, n_bytes=facts.st_size)
+    return fingerprint(name)
+
+
+def _append(
+    store: Store,
+    writer: CrawlWriter,
+    present: Manifest,
+    inputs: InputFiles,
+    choices: Choices,
+    date: dt.date | None,
+    builder: SetBuilder,
+    progress: ReadingProgress | None,
+    read: CrawlReader,
+) -> Addition:
+    """Read further files into a crawl; those that it was made from are not read again."""
+    of_urls = present.sets[BY_URL]
+    label = of_urls.crawl.label
+    before = {"levels": BY_URL, **of_urls.provenance.settings}
+    settings = choices.settings(date)
+    if date is None:
+        settings["date"] = before.get("date")
+    now = {"levels": BY_URL, **settings}
+    different = [name for name in now if name != "date" and now[name] != before.get(name)]
+    if different:
+        was = ", ".join(f"{name} {before.get(name)}" for name in different)
+        raise StoreError(
+            f"crawl {label!r} was made in another way ({was}); add to it with the same options, or "
+            "make it anew with --replace"
+        )
+    fresh = _without_known(inputs, of_urls)
+    if not fresh.names:
+        return leave_crawl(present)
+    given = settings["date"]
+    kept_date = dt.date.fromisoformat(given) if isinstance(given, str) else None
+    builder.take_up(of_urls, store.attributes(of_urls))
+    _take_up_keys(builder.runs, of_urls)
+    for level in builder.levels:
+        level.take_up(present.sets[level.level], of_urls)
+        _take_up_keys(level.runs, present.sets[level.level])
+    crawl = read(label, fresh, choices, date=kept_date, builder=builder, progress=progress)
+    whole = replace(
+        crawl,
+        read=replace(
+            crawl.read,
+            inputs=(*of_urls.provenance.inputs, *crawl.read.inputs),
+            damages=(*of_urls.damage, *crawl.read.damages),
+        ),
+        unassigned=of_urls.unassigned,
+    )
+    found_date = choose_date(label, kept_date, builder.days)
+    return publish_crawl(store, writer, whole, date=found_date, outcome="appended")
+
+
+def _take_up_keys(runs: SortedKeys, present: CrawlSet) -> None:
+    runs.threshold = present.threshold
+    runs.add(KeyReader(present).between(0, WHOLE))
+
+
+def _without_known(inputs: InputFiles, present: CrawlSet) -> InputFiles:
+    """Leave out files that the crawl was made from."""
+    known = {entry.checksum for entry in present.provenance.inputs}
+    names = []
+    for name in inputs.names:
+        if name != STDIN and _recognise(name, present.provenance.inputs).checksum in known:
+            _log.warning("%s is in the crawl already; it is not read again", name)
+        else:
+            names.append(name)
+    return replace(inputs, names=tuple(names))
+
+
+# ----------------------------------------------------------------------------------- publishing
+
+
+def publish_crawl(
+    store: Store, writer: CrawlWriter, crawl: ReadCrawl, *, date: dt.date, outcome: Outcome
+) -> Addition:
+    """Write the set of a crawl that was read, in place of what was there before.
+
+    Parameters
+    ----------
+    store
+        The store.
+    writer
+        Holds the crawl.
+    crawl
+        What was read.
+    date
+        The crawl's.
+    outcome
+        What this is, for the answer.
+    """
+    builder = crawl.builder
+    attributes = builder.finish_attributes()
+    _check_sample(crawl)
+    description = CrawlSet(
+        crawl=Crawl(
+            label=writer.label,
+            date=date,
+            n_urls=1,  # Known when the last key is written.
+            first_capture=_to_time(builder.first_time),
+            last_capture=_to_time(builder.last_time),
+            damaged=bool(crawl.read.damages),
+        ),
+        level=BY_URL,
+        key_rule=store.key_rule,
+        threshold=builder.runs.threshold,
+        n_captures=builder.n_captures,
+        # Files are read at the same time, and whose counts came first shall leave no trace.
+        rejected=dict(sorted(builder.rejected.items())),
+        excluded=dict(sorted(builder.excluded.items())),
+        unassigned=dict(sorted(crawl.unassigned.items())),
+        n_no_status=builder.n_no_status,
+        days=dict(sorted(builder.days.items())),
+        damage=crawl.read.damages,
+        checksum="",
+        provenance=Provenance.now(settings=crawl.settings, inputs=crawl.read.inputs),
+        folder=writer.folder,
+    )
+    sets = [(description, builder.runs), *_describe_levels(description, builder)]
+    unwritten = [
+        UnwrittenSet(description=item, ranges=runs.ranges(), n_most=runs.n_most)
+        for item, runs in sets
+    ]
+    n_bytes = sum(item.n_most for item in unwritten) * _BYTES_PER_KEY
+    n_bytes += len(attributes) * _BYTES_PER_ATTRIBUTE
+    check_room(writer.workplace, n_bytes, f"the set of crawl {writer.label!r}")
+    written = writer.publish(unwritten, attributes).sets
+    _warn_of_other_counting(store, written[BY_URL])
+    return Addition(
+        crawl_set=written[BY_URL],
+        outcome=outcome,
+        others=tuple(item for level, item in written.items() if level != BY_URL),
+        examples=crawl.read.examples,
+    )
+
+
+def _to_time(seconds: int | None) -> dt.datetime | None:
+    return None if seconds is None else dt.datetime.fromtimestamp(seconds, tz=dt.UTC)
+
+
+def _describe_levels(
+    of_urls: CrawlSet, builder: SetBuilder
+) -> Iterator[tuple[CrawlSet, SortedKeys]]:
+    """Yield what is known of the sets of other levels before they are written, and their keys."""
+    for level in builder.levels:
+        excluded = Counter(of_urls.excluded) + level.excluded
+        description = replace(
+            of_urls,
+            level=level.level,
+            key_rule=rule_of(level.level, of_urls.key_rule),
+            threshold=level.runs.threshold,
+            n_captures=level.n_captures,
+            excluded=dict(sorted(excluded.items())),
+            n_by_digest=level.n_by_digest,
+        )
+        yield description, level.runs
+
+
+def _check_sample(crawl: ReadCrawl) -> None:
+    """See that each set has a key."""
+    builder = crawl.builder
+    for level in builder.levels:
+        if level.n_captures == 0:
+            raise SourceError(
+                f"none of {builder.n_captures:,} captures has a {_WANTED[level.level]}; leave "
+                f"{level.level} out of --levels, or add the crawl from its WARC files"
+            )
+    for what, runs in (
+        ("URL", builder.runs),
+        *((item.level, item.runs) for item in builder.levels),
+    ):
+        if runs.n_most == 0:
+            raise SourceError(
+                f"the sample {crawl.settings['sample']} of {builder.n_captures:,} captures holds "
+                f"no {what}; take a larger one with --sample, or the whole crawl"
+            )
+
+
+def _warn_of_other_counting(store: Store, added: CrawlSet) -> None:
+    """Warn if another crawl of the store was made with other rules of what counts."""
+    for label in store.labels():
+        if label == added.crawl.label:
+            continue
+        try:
+            other = store.crawl_set(label)
+        except StoreError:
+            # A damaged crawl is no matter of this one; whoever reads it is told.
+            continue
+        different = [
+            name
+            for name in _WHAT_COUNTS
+            if other.provenance.settings.get(name) != added.provenance.settings.get(name)
+        ]
+        if different:
+            options = " and ".join(f"--{name}" for name in different)
+            _log.warning(
+                "crawl %s was made with another %s than crawl %s: their overlaps compare "
+                "different things; make all crawls of a store alike",
+                added.crawl.label,
+                options,
+                label,
+            )
+            return

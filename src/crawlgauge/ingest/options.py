@@ -1,0 +1,207 @@
+"""What the user chooses when adding: which URLs are the same, what counts, how files are read."""
+
+import datetime as dt
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, TypedDict
+
+from crawlgauge.errors import SourceError, StoreError
+from crawlgauge.ingest.sorting import default_memory, parse_memory
+from crawlgauge.keys.names import Names
+from crawlgauge.keys.rules import BY_TEXT, BY_URL, SURT, KeyRule, find_rule, parse_levels
+from crawlgauge.keys.sampling import Sampling, parse_sampling
+from crawlgauge.keys.scope import Scope, parse_scope
+from crawlgauge.locations import StrPath
+from crawlgauge.provenance import Setting
+from crawlgauge.sources.inputs import InputFiles, find_inputs
+from crawlgauge.sources.page_text import check_extractor
+from crawlgauge.sources.remote import AnyPath, to_path
+from crawlgauge.sources.what_counts import (
+    DEFAULT_MAX_EXPANSION,
+    DEFAULT_STATUS,
+    Settings,
+    WhatCounts,
+)
+from crawlgauge.store.catalogue import stored_rule
+
+__all__ = [
+    "Choices",
+    "OnDamage",
+    "ReadOptions",
+    "WhenPresent",
+    "choose_reading",
+    "choose_when_present",
+    "find_all",
+    "read_scope",
+]
+
+OnDamage = Literal["stop", "keep"]
+WhenPresent = Literal["refuse", "replace", "append"]
+
+
+class ReadOptions(TypedDict, total=False):
+    """What counts and how files are read; each may be left out.
+
+    Parameters
+    ----------
+    identity
+        Which URLs are the same: ``surt``, ``scheme-free``, ``raw`` or ``given``; one for a whole
+        store. By default that of the store, and ``surt`` for a new one.
+    status
+        HTTP statuses that count, as text: ``any``, or some of ``2xx``, ``404``, ``200-299`` and
+        ``none`` (captures without a status) between commas. ``2xx,none`` by default.
+    mime
+        Media types that count, between commas: ``text/html``, ``image/*``. All by default.
+    scope
+        A file of hosts, domains or SURT prefixes, one a line; ``!`` before one excludes it.
+    format
+        Format of the inputs, where it should not be found out from their content.
+    column
+        Which column holds the URLs, by name or by position from 1.
+    on_damage
+        ``stop`` at damaged input (the default), or ``keep`` what can be read of it.
+    max_expansion
+        How many times its compressed size an input may have.
+    sample
+        Keep a part of the URLs: a share such as ``1/64``, the same URLs of every crawl, or
+        ``auto`` for the 2**22 URLs with the smallest keys. All by default.
+    memory
+        How much memory to take at most, such as ``2G``; what does not fit is sorted on the disk,
+        beside the store. By default a quarter of the machine's.
+    levels
+        What is kept of the captures that count, between commas: ``url`` (always), ``content``
+        (the digests of what was captured) and ``text`` (the words of HTML pages; WARC, ARC and
+        WACZ alone). By default ``url``.
+    """
+
+    identity: str | None
+    status: str
+    mime: str | None
+    scope: StrPath | None
+    format: str | None
+    column: str | None
+    on_damage: OnDamage
+    max_expansion: float
+    sample: str | None
+    memory: str | None
+    levels: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """The user's choices for adding crawls.
+
+    Parameters
+    ----------
+    rule, counts, scope, format, column, on_damage, max_expansion, sampling, memory, levels
+        As in `ReadOptions`, understood.
+    n_threads
+        How many inputs are read at once; None to choose by the machine.
+    """
+
+    rule: KeyRule = SURT
+    counts: WhatCounts = field(default_factory=WhatCounts)
+    scope: Scope | None = None
+    format: str | None = None
+    column: str | None = None
+    on_damage: OnDamage = "stop"
+    max_expansion: float = DEFAULT_MAX_EXPANSION
+    sampling: Sampling = field(default_factory=Sampling)
+    memory: int = field(default_factory=default_memory)
+    levels: tuple[str, ...] = (BY_URL,)
+    n_threads: int | None = None
+
+    def reading(
+        self, names: Names, *, is_split: bool = False, group: str | None = None
+    ) -> Settings:
+        """Return what readers are asked for.
+
+        Parameters
+        ----------
+        names
+            Numbers the hosts and media types.
+        is_split, group
+            Whether inputs are cut into crawls, and by which field; None for the time.
+        """
+        return Settings(
+            key_rule=self.rule,
+            counts=self.counts,
+            scope=self.scope,
+            levels=self.levels,
+            format=self.format,
+            column=self.column,
+            is_split=is_split,
+            group=group,
+            max_expansion=self.max_expansion,
+            keep_damaged=self.on_damage == "keep",
+            names=names,
+        )
+
+    def settings(self, date: dt.date | None) -> dict[str, Setting]:
+        """Return all choices that a crawl depends on, by name."""
+        settings: dict[str, Setting] = {
+            "status": self.counts.status,
+            "mime": self.counts.mime,
+            "scope": None if self.scope is None else self.scope.checksum,
+            "format": self.format,
+            "column": self.column,
+            "on_damage": self.on_damage,
+            "sample": self.sampling.text,
+        }
+        if self.levels != (BY_URL,):
+            # Left out where it says nothing.
+            settings["levels"] = ",".join(self.levels)
+        return {**settings, "date": None if date is None else date.isoformat()}
+
+
+def choose_reading(options: ReadOptions, store: AnyPath) -> Choices:
+    """Return what the user chose, with the store's own identity where none was named."""
+    levels = parse_levels(options.get("levels", BY_URL))
+    if BY_TEXT in levels:
+        # Hours of reading would end with the same message.
+        check_extractor()
+    identity, scope = options.get("identity"), options.get("scope")
+    memory = options.get("memory")
+    return Choices(
+        rule=stored_rule(store) or SURT if identity is None else find_rule(identity),
+        counts=WhatCounts(status=options.get("status", DEFAULT_STATUS), mime=options.get("mime")),
+        scope=None if scope is None else read_scope(scope),
+        format=options.get("format"),
+        column=options.get("column"),
+        on_damage=options.get("on_damage", "stop"),
+        max_expansion=options.get("max_expansion", DEFAULT_MAX_EXPANSION),
+        sampling=parse_sampling(options.get("sample")),
+        memory=default_memory() if memory is None else parse_memory(memory),
+        levels=levels,
+    )
+
+
+def read_scope(path: StrPath) -> Scope:
+    """Read a file of scope rules, one a line.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be read or understood.
+    """
+    try:
+        text = to_path(os.fspath(path)).read_bytes()
+    except OSError as error:
+        raise SourceError(f"cannot read the scope {path}: {error.strerror}") from error
+    return parse_scope(text, os.fspath(path))
+
+
+def choose_when_present(*, replace: bool, append: bool) -> WhenPresent:
+    """Return what to do if there is a crawl of that label already."""
+    if replace and append:
+        raise StoreError("a crawl can be replaced or appended to, not both; choose one of them")
+    if append:
+        return "append"
+    return "replace" if replace else "refuse"
+
+
+def find_all(inputs: StrPath | Iterable[StrPath]) -> InputFiles:
+    """Find the files that one word or several stand for."""
+    words = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
+    return find_inputs(os.fspath(word) for word in words)
