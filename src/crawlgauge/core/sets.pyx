@@ -4,8 +4,8 @@ A mask has a bit for each set that holds a key. Sets may be memory-mapped files:
 sorted is checked on the way, since a damaged file must give an error and no wild write.
 """
 cimport cython
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memset
+from libc.stdlib cimport calloc, free, malloc, qsort
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -19,6 +19,11 @@ cdef enum:
     MOST_IN_TABLE = 16      # of so many sets a table has a place for each mask
     FIRST_SLOTS = 1 << 12
     CELL_KEYS_BITS = 15     # keys of a cell: what they need stays in the cache
+    BUCKET_KEYS = 1 << 10   # keys of a bucket: as many as stay in the nearest cache
+    MOST_BITS = 12          # of so many buckets at once
+    FINE_BITS = 7
+    FEW_KEYS = 48           # that are sorted by comparing each with those before it
+    MANY_KEYS = 1 << 16
 
 ctypedef fused Mask:
     u16
@@ -38,6 +43,107 @@ cdef struct Cell:
     u64 base
     u64 span                # the last key is so far from the first
     int shift               # from a key to its slot
+
+
+# ------------------------------------------------------------------------------------- sorting
+
+# Keys are hashes, and spread evenly: their leading bits tell almost exactly where each belongs. They
+# are dealt out twice, into buckets that stay in the cache, until a few are left to be compared.
+
+
+cdef void insert_sort(u64* keys, u64 n_keys) noexcept nogil:
+    cdef u64 place, slot, key
+    for place in range(1, n_keys):
+        key, slot = keys[place], place
+        while slot and keys[slot - 1] > key:
+            keys[slot] = keys[slot - 1]
+            slot -= 1
+        keys[slot] = key
+
+
+cdef int compare_keys(const void* one, const void* other) noexcept nogil:
+    cdef u64 key = (<const u64*> one)[0], other_key = (<const u64*> other)[0]
+    return (key > other_key) - (key < other_key)
+
+
+cdef void deal_out(
+    const u64* keys, u64 n_keys, int shift, int bits, u64* ends, u64* dealt
+) noexcept nogil:
+    """Copy keys into buckets by `bits` bits above `shift`; `ends` is where each bucket ends."""
+    cdef u64 number, bucket, mask = (<u64> 1 << bits) - 1, place = 0, size
+    memset(ends, 0, (<u64> 1 << bits) * sizeof(u64))
+    for number in range(n_keys):
+        ends[keys[number] >> shift & mask] += 1
+    for bucket in range(<u64> 1 << bits):
+        size = ends[bucket]
+        ends[bucket] = place
+        place += size
+    for number in range(n_keys):
+        bucket = keys[number] >> shift & mask
+        dealt[ends[bucket]] = keys[number]
+        ends[bucket] += 1
+
+
+cdef void sort_bucket(u64* keys, u64 n_keys, int shift, u64* scratch) noexcept nogil:
+    """Sort keys that agree in all bits from `shift` on."""
+    cdef u64[1 << FINE_BITS] ends
+    cdef u64 bucket, start = 0
+    if n_keys <= FEW_KEYS:
+        insert_sort(keys, n_keys)
+        return
+    if n_keys > MANY_KEYS or shift < FINE_BITS:
+        qsort(keys, n_keys, sizeof(u64), &compare_keys)  # not spread as hashes are
+        return
+    deal_out(keys, n_keys, shift - FINE_BITS, FINE_BITS, ends, scratch)
+    for bucket in range(<u64> 1 << FINE_BITS):
+        if ends[bucket] - start <= FEW_KEYS:
+            insert_sort(scratch + start, ends[bucket] - start)
+        else:
+            qsort(scratch + start, ends[bucket] - start, sizeof(u64), &compare_keys)
+        start = ends[bucket]
+    memcpy(keys, scratch, n_keys * sizeof(u64))
+
+
+def sort_keys(u64[::1] keys not None):
+    """Sort keys in place, fast if they are spread evenly below the greatest."""
+    cdef u64 n_keys = keys.shape[0], number, greatest = 0, bucket, start = 0
+    cdef int top = 1, bits = 1
+    cdef u64* dealt
+    cdef u64* ends
+    if n_keys < 2:
+        return
+    with nogil:
+        for number in range(n_keys):
+            greatest = max(greatest, keys[number])
+        while top < 64 and greatest >> top:
+            top += 1
+        while bits < MOST_BITS and bits < top and n_keys >> bits > BUCKET_KEYS:
+            bits += 1
+        dealt = <u64*> malloc(n_keys * sizeof(u64))
+        ends = <u64*> malloc((<u64> 1 << bits) * sizeof(u64))
+        if dealt != NULL and ends != NULL:
+            deal_out(&keys[0], n_keys, top - bits, bits, ends, dealt)
+            for bucket in range(<u64> 1 << bits):
+                sort_bucket(dealt + start, ends[bucket] - start, top - bits, &keys[0])
+                start = ends[bucket]
+            memcpy(&keys[0], dealt, n_keys * sizeof(u64))
+        free(dealt)
+        free(ends)
+    if dealt == NULL or ends == NULL:
+        raise MemoryError
+
+
+def sort_unique(u64[::1] keys not None):
+    """Sort keys in place and move the distinct ones to the front; return how many they are."""
+    cdef u64 number, n_distinct = 1, n_keys = keys.shape[0]
+    sort_keys(keys)
+    if n_keys < 2:
+        return n_keys
+    with nogil:
+        for number in range(1, n_keys):
+            keys[n_distinct] = keys[number]
+            n_distinct += keys[number] != keys[n_distinct - 1]
+    return n_distinct
 
 
 # ------------------------------------------------------------------------------- counts of masks
@@ -557,7 +663,7 @@ cdef int order_names(TextTable names, int one, int other) noexcept nogil:
     return names.order(one, other)
 
 
-def first_captures(rows not None, TextTable hosts not None, TextTable types not None):
+def first_captures(const Row[::1] rows not None, TextTable hosts not None, TextTable types not None):
     """Return the rows of the first capture of each key, in the order of the keys.
 
     Parameters
@@ -567,24 +673,60 @@ def first_captures(rows not None, TextTable hosts not None, TextTable types not 
     hosts, types
         The names that their codes stand for.
     """
-    order_array = np.argsort(rows["key"])
-    cdef const Row[::1] view = rows
-    cdef Py_ssize_t[::1] order = order_array
-    cdef Py_ssize_t place, best, row, length = 0
-    if rows.size == 0:
-        return rows
-    if int(rows["host"].max()) >= len(hosts) or int(rows["mime"].max()) >= len(types):
-        raise ValueError("a row has a name that is not known")
+    cdef u64 n_rows = rows.shape[0], number, start, end, n_first = 0
+    cdef u64 greatest = 0, mask
+    cdef int shift = 0, row_bits = 1
+    cdef int n_hosts = len(hosts), n_types = len(types)
+    cdef const Row* best
+    chosen = np.empty(n_rows, ROW)
+    order_array = np.empty(n_rows, np.uint64)
+    cdef Row[::1] target = chosen
+    cdef u64[::1] order = order_array
+    if n_rows == 0:
+        return chosen
+    while n_rows >> row_bits:
+        row_bits += 1
+    mask = (<u64> 1 << row_bits) - 1
+    for number in range(n_rows):
+        greatest = max(greatest, rows[number].key)
+        if rows[number].host >= n_hosts or rows[number].mime >= n_types:
+            raise ValueError("a row has a name that is not known")
+    while shift < 63 and not greatest >> (63 - shift):
+        shift += 1
+    # The leading bits of each key with the row's number behind them, to be sorted.
+    for number in range(n_rows):
+        order[number] = (rows[number].key << shift & ~mask) | number
+    sort_keys(order)
     with nogil:
-        best = order[0]
-        for place in range(1, order.shape[0]):
-            row = order[place]
-            if view[row].key != view[best].key:
-                order[length] = best
-                length += 1
-                best = row
-            elif comes_before(&view[row], &view[best], hosts, types):
-                best = row
-        order[length] = best
-        length += 1
-    return rows[order_array[:length]]
+        start = 0
+        while start < n_rows:
+            end = start + 1
+            while end < n_rows and (order[end] ^ order[start]) <= mask:
+                end += 1
+            for number in range(start, end):
+                order[number] &= mask
+            if end - start > 1:
+                order_by_key(rows, &order[start], end - start)
+            best = &rows[order[start]]
+            for number in range(start + 1, end):
+                if rows[order[number]].key != best.key:
+                    target[n_first] = best[0]
+                    n_first += 1
+                    best = &rows[order[number]]
+                elif comes_before(&rows[order[number]], best, hosts, types):
+                    best = &rows[order[number]]
+            target[n_first] = best[0]
+            n_first += 1
+            start = end
+    return chosen[:n_first]
+
+
+cdef void order_by_key(const Row[::1] rows, u64* order, u64 n_rows) noexcept nogil:
+    """Order the numbers of rows, of which all but a few share their key, by their whole keys."""
+    cdef u64 place, slot, row
+    for place in range(1, n_rows):
+        row, slot = order[place], place
+        while slot and rows[order[slot - 1]].key > rows[row].key:
+            order[slot] = order[slot - 1]
+            slot -= 1
+        order[slot] = row

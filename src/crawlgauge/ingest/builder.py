@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.core.batch import NO_STATUS, NO_TIME, NOT_HTML, ROW, Captures
+from crawlgauge.core.batch import NO_CODE, NO_STATUS, NO_TIME, NOT_HTML, ROW, Captures
 from crawlgauge.core.captures import REASONS
 from crawlgauge.core.sets import first_captures
 from crawlgauge.core.texts import TextTable
@@ -210,13 +210,16 @@ def _renumber(
     codes: NDArray[np.int32], names: TextTable
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     """Number the names that are in use anew, in the order of their first use."""
-    used, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    order = np.argsort(first[used >= 0], kind="stable")
     texts = names.texts()
-    wanted = used[used >= 0][order]
-    place = np.full(used.size, -1, np.int32)
-    place[np.flatnonzero(used >= 0)[order]] = np.arange(order.size, dtype=np.int32)
-    return place[inverse.reshape(-1)], tuple(texts[code].decode() for code in wanted.tolist())
+    # The last place is that of −1, which stands for none.
+    first_use = np.full(len(texts) + 1, codes.size, np.int64)
+    first_use[codes[::-1]] = np.arange(codes.size)[::-1]
+    first_use[-1] = codes.size
+    used = np.flatnonzero(first_use < codes.size)
+    used = used[np.argsort(first_use[used])]
+    place = np.full(len(texts) + 1, NO_CODE, np.int32)
+    place[used] = np.arange(used.size, dtype=np.int32)
+    return place[codes], tuple(texts[code].decode() for code in used.tolist())
 
 
 class LevelBuilder:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from crawlgauge.core.sets import sort_unique
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import WHOLE, Sampling
 from crawlgauge.store.key_set import Keys
@@ -162,7 +163,7 @@ class KeyRuns:
     def _sort_pending(self) -> None:
         if not self._pending:
             return
-        run = sort_unique(np.concatenate(self._pending))
+        run = _sort_unique(np.concatenate(self._pending))
         n_repeated = self._n_pending - run.size
         self._pending, self._n_pending = [], 0
         self._sorted.append(run)
@@ -173,7 +174,7 @@ class KeyRuns:
     def _keep_smallest(self, max_keys: int) -> None:
         """Lower the threshold so far that no more than `max_keys` keys lie below it."""
         n_sorted = sum(run.size for run in self._sorted)
-        run = sort_unique(np.concatenate(self._all_runs()))
+        run = _sort_unique(np.concatenate(self._all_runs()))
         if run.size > max_keys:
             self.threshold = int(run[max_keys])
             run = run[:max_keys].copy()
@@ -200,14 +201,12 @@ def _merge(runs: list[Keys]) -> Iterator[Keys]:
         parts = [
             run[bound[number] : bound[number + 1]] for run, bound in zip(runs, bounds, strict=True)
         ]
-        if (merged := sort_unique(np.concatenate(parts))).size:
+        if (merged := _sort_unique(np.concatenate(parts))).size:
             yield merged
 
 
-def sort_unique(keys: Keys) -> Keys:
+def _sort_unique(keys: Keys) -> Keys:
     """Return the distinct keys in rising order; `keys` is sorted in place."""
-    keys.sort()
-    is_new = np.empty(keys.size, np.bool_)
-    is_new[:1] = True
-    np.not_equal(keys[1:], keys[:-1], out=is_new[1:])
-    return keys[is_new]
+    n_distinct = sort_unique(keys)
+    # Where many are repeated, what they took is given back.
+    return keys[:n_distinct] if 4 * n_distinct > 3 * keys.size else keys[:n_distinct].copy()
