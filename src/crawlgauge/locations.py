@@ -2,7 +2,7 @@
 
 import os
 
-from crawlgauge.remote.remote_path import AnyPath, RemotePath, to_path
+from crawlgauge.sources.remote import AnyPath, RemotePath, to_path
 
 __all__ = ["DEFAULT_STORE", "STORE_VARIABLE", "StrPath", "find_store"]
 
