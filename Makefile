@@ -1,4 +1,5 @@
-# `make demo` and `make test` are all a fresh machine needs: Python with pip and venv, and make.
+# `make demo` and `make test` are all a fresh machine needs: Python with pip, venv and its headers,
+# gcc or clang, and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -48,7 +49,10 @@ $(VENV)/created:
 	$(PIP) install --upgrade 'pip>=25.1'
 	touch $@
 
-$(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
+# The compiled core is built anew whenever one of its sources changes.
+CORE := setup.py $(wildcard src/crawlgauge/core/*.pyx src/crawlgauge/core/*.pxd)
+
+$(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt $(CORE)
 	$(PIP) install --constraint constraints.txt --editable .
 	touch $@
 

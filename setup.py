@@ -1,37 +1,58 @@
 """Builds the compiled core; all else is in pyproject.toml."""
 
 import os
+import sys
 from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CCompilerError, ExecError, PlatformError
 
 CORE = Path("src/crawlgauge/core")
 
-# For the checks of memory: CRAWLGAUGE_CORE=checked compares each index of an array with its
-# bounds, CRAWLGAUGE_CORE=sanitized also has the compiler watch over each access (gcc, clang).
+# For checks of memory: CRAWLGAUGE_CORE=checked compares each index of an array with its bounds,
+# CRAWLGAUGE_CORE=sanitized also has the compiler (gcc, clang) watch over each access.
 VARIANT = os.environ.get("CRAWLGAUGE_CORE", "")
 SANITIZER = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-FLAGS = ["-O1", "-g", *SANITIZER] if VARIANT == "sanitized" else ["-O3"]
+IS_SANITIZED = VARIANT == "sanitized"
+
+
+class BuildCore(build_ext):
+    """Builds the extensions, or says what is missing for it."""
+
+    def build_extension(self, ext: Extension) -> None:
+        """Build one extension."""
+        try:
+            super().build_extension(ext)
+        except (CCompilerError, ExecError, PlatformError, OSError) as error:
+            sys.exit(
+                f"crawlgauge: the compiled core cannot be built: {error}\n"
+                "It needs a C compiler and the headers of Python. On Debian or Ubuntu: apt install "
+                "gcc python3-dev; on Fedora: dnf install gcc python3-devel; on macOS: "
+                "xcode-select --install"
+            )
+
 
 setup(
+    cmdclass={"build_ext": BuildCore},
     ext_modules=cythonize(
         [
             Extension(
                 f"crawlgauge.core.{source.stem}",
                 [str(source)],
-                extra_compile_args=FLAGS,
-                extra_link_args=SANITIZER if VARIANT == "sanitized" else [],
+                extra_compile_args=["-O1", "-g", *SANITIZER] if IS_SANITIZED else ["-O3"],
+                extra_link_args=SANITIZER if IS_SANITIZED else [],
             )
             for source in sorted(CORE.glob("*.pyx"))
         ],
-        build_dir="build/core",
+        build_dir=f"build/core{'-' * bool(VARIANT)}{VARIANT}",
         include_path=["src"],
         compiler_directives={
             "language_level": 3,
             "boundscheck": bool(VARIANT),
-            "wraparound": False,
             "initializedcheck": bool(VARIANT),
+            "wraparound": False,
             "cdivision": True,
             "freethreading_compatible": True,
         },

@@ -10,7 +10,7 @@ from crawlgauge.simulate.archive import CrawlTruth, SimulatedArchive, SimulatedC
 from crawlgauge.simulate.dates import choose_dates, label_dates, years_since_first
 from crawlgauge.simulate.web_crawlers import NEVER, CrawlTask, fetch_pages
 from crawlgauge.simulate.web_graph import Web, list_links
-from crawlgauge.simulate.web_kernel import find_distances, rank_pages
+from crawlgauge.simulate.web_links import find_distances, rank_pages
 from crawlgauge.simulate.web_names import WebNames, number_trap_urls
 from crawlgauge.simulate.web_settings import WebSettings
 from crawlgauge.simulate.web_truth import measure_fetch, measure_persistence

@@ -6,12 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.simulate.web_frontier_kernel import (
-    BY_HOST_TURN,
-    BY_LEVEL,
-    BY_SCORE,
-    crawl_frontier,
-)
+from crawlgauge.core.frontier import crawl_frontier
 from crawlgauge.simulate.web_graph import Links
 from crawlgauge.simulate.web_settings import CrawlerSettings, Policy
 
@@ -88,7 +83,7 @@ def fetch_pages(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Genera
 def _crawl_breadth_first(
     task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator
 ) -> Fetch:
-    return _crawl_frontier(task, crawler, rng, rule=BY_LEVEL, order=rng.random(task.hosts.size))
+    return _crawl_frontier(task, crawler, rng, rule="level", order=rng.random(task.hosts.size))
 
 
 def _crawl_capped(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
@@ -96,7 +91,7 @@ def _crawl_capped(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Gene
         task,
         crawler,
         rng,
-        rule=BY_LEVEL,
+        rule="level",
         order=rng.random(task.hosts.size),
         host_cap=max(1, round(crawler.host_cap_share * task.budget)),
     )
@@ -104,7 +99,7 @@ def _crawl_capped(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Gene
 
 def _crawl_by_rank(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
     noise = np.exp(crawler.priority_noise * rng.standard_normal(task.hosts.size))
-    return _crawl_frontier(task, crawler, rng, rule=BY_SCORE, order=task.ranks * noise)
+    return _crawl_frontier(task, crawler, rng, rule="score", order=task.ranks * noise)
 
 
 def _crawl_politely(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
@@ -113,7 +108,7 @@ def _crawl_politely(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Ge
     delays[task.slow_hosts] *= crawler.slow_factor
     delays[rng.random(n_hosts) < crawler.down_share] = np.inf
     order = np.empty(0)
-    return _crawl_frontier(task, crawler, rng, rule=BY_HOST_TURN, order=order, delays=delays)
+    return _crawl_frontier(task, crawler, rng, rule="host-turn", order=order, delays=delays)
 
 
 def _crawl_frontier(
@@ -121,7 +116,7 @@ def _crawl_frontier(
     crawler: CrawlerSettings,
     rng: np.random.Generator,
     *,
-    rule: int,
+    rule: str,
     order: NDArray[np.float64],
     delays: NDArray[np.float64] | None = None,
     host_cap: int | None = None,
@@ -134,11 +129,11 @@ def _crawl_frontier(
         task.links.targets,
         task.hosts,
         task.seeds,
-        fails,
+        fails.view(np.uint8),
         rule,
         order,
         np.zeros(task.slow_hosts.size) if delays is None else delays,
-        task.has_trap,
+        task.has_trap.view(np.uint8),
         task.n_trap_links,
         task.budget,
         task.budget if host_cap is None else host_cap,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.simulate.web_kernel import group_by
+from crawlgauge.simulate.web_links import group_by
 from crawlgauge.simulate.web_settings import GraphSettings
 
 __all__ = ["GONE", "NO_PAGE", "Links", "Web", "list_links", "plant_hosts"]

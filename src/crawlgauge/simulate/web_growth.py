@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.simulate.web_graph import GONE, Web, plant_hosts
-from crawlgauge.simulate.web_kernel import group_by
+from crawlgauge.simulate.web_links import group_by
 from crawlgauge.simulate.web_settings import GraphSettings
 
 __all__ = ["add_links", "add_pages", "grow_web"]
