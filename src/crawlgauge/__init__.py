@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from crawlgauge.errors import SparkError as SparkError
     from crawlgauge.errors import StoreBusy as StoreBusy
     from crawlgauge.errors import StoreError as StoreError
-    from crawlgauge.ingestion import ReadOptions as ReadOptions
-    from crawlgauge.ingestion import add_crawl as add_crawl
-    from crawlgauge.ingestion import add_crawls as add_crawls
-    from crawlgauge.ingestion import split_collection as split_collection
+    from crawlgauge.ingest.adding import add_crawl as add_crawl
+    from crawlgauge.ingest.many import add_crawls as add_crawls
+    from crawlgauge.ingest.options import ReadOptions as ReadOptions
+    from crawlgauge.ingest.splitting import split_collection as split_collection
     from crawlgauge.overlaps.table import OverlapTable as OverlapTable
     from crawlgauge.questions.checking import CrawlCheck as CrawlCheck
     from crawlgauge.questions.checking import check_newest as check_newest
@@ -88,7 +88,10 @@ _HOMES = {
         "StoreBusy",
         "StoreError",
     ),
-    "crawlgauge.ingestion": ("ReadOptions", "add_crawl", "add_crawls", "split_collection"),
+    "crawlgauge.ingest.adding": ("add_crawl",),
+    "crawlgauge.ingest.many": ("add_crawls",),
+    "crawlgauge.ingest.options": ("ReadOptions",),
+    "crawlgauge.ingest.splitting": ("split_collection",),
     "crawlgauge.overlaps.table": ("OverlapTable",),
     "crawlgauge.questions.checking": ("CrawlCheck", "check_newest"),
     "crawlgauge.questions.comparing": ("ArchiveComparison", "compare", "export_sample"),

@@ -18,10 +18,9 @@ from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import estimate_json, estimate_text
 from crawlgauge.report.page.page_file import ReportFile
 from crawlgauge.store import catalogue
-from crawlgauge.store.catalogue import Store
+from crawlgauge.store.catalogue import Finding, Store, verify_crawls
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.files import replace_file
-from crawlgauge.store.verifying import Finding, verify_crawls
 
 if TYPE_CHECKING:
     from crawlgauge.report.charts.figures import Figures

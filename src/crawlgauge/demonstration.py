@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crawlgauge import api, simulation
 from crawlgauge.errors import SourceError
-from crawlgauge.ingestion import add_crawl
+from crawlgauge.ingest.adding import add_crawl
 from crawlgauge.locations import StrPath
 from crawlgauge.questions.strata import estimate_strata
 from crawlgauge.simulate.archive import SimulatedArchive

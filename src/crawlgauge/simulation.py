@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from crawlgauge.api import Progress
-from crawlgauge.ingestion import add_crawl
+from crawlgauge.ingest.adding import add_crawl
 from crawlgauge.locations import DEFAULT_STORE, StrPath
 from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable
 from crawlgauge.simulate.archive_files import write_simulated, write_truth

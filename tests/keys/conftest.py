@@ -1,13 +1,13 @@
 """URLs that nobody should write and everybody meets: parts of every kind, put together badly."""
 
 import random
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
-from crawlgauge.keys.surt_kernel import hash_surt
+sys.path.insert(0, str(Path(__file__).parent))
 
 ID_24, ID_32 = b"4hqa0555fwsecu455xqckv45", b"0123456789abcdefABCDEF0123456789"
 
@@ -99,21 +99,3 @@ def make_hostile_urls(n_urls: int, seed: int) -> list[bytes]:
 def hostile_urls() -> Callable[[int, int], list[bytes]]:
     """Return a function that makes so many URLs from a seed."""
     return make_hostile_urls
-
-
-@pytest.fixture(scope="session")
-def count_deferred() -> Callable[[list[bytes]], int]:
-    """Return a function that tells how many URLs the kernel leaves to the reference."""
-
-    def count(urls: list[bytes]) -> int:
-        offsets = np.cumsum([0, *map(len, urls)], dtype=np.int32)
-        data = np.frombuffer(b"".join(urls), dtype=np.uint8)
-        keys = np.empty(len(urls), dtype=np.uint64)
-        return int(hash_surt(data, offsets[:-1], offsets[1:], keys).size)
-
-    return count
-
-
-@pytest.fixture(scope="session")
-def as_array() -> Callable[[list[bytes]], pa.Array]:
-    return lambda urls: pa.array(urls, pa.binary())

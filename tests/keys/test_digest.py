@@ -3,16 +3,10 @@
 import base64
 import hashlib
 
-import numpy as np
-import pyarrow as pa
 import pytest
 import xxhash
-from hypothesis import given
-from hypothesis import strategies as st
 
-from crawlgauge.keys.digest import canonical_digest
-from crawlgauge.keys.digest_kernel import compute_digest_keys
-from crawlgauge.sources.texts import Texts
+from crawlgauge.keys.digest import digest_keys
 
 PAYLOAD = b"<html>one and the same page</html>"
 SHA1 = hashlib.sha1(PAYLOAD, usedforsecurity=False).digest()
@@ -28,8 +22,9 @@ ENCODINGS = (
 
 
 def keys_of(texts):
-    keys, are_known = compute_digest_keys(Texts.of(pa.array(texts, pa.binary())), len(texts))
-    return [int(key) if known else None for key, known in zip(keys, are_known, strict=True)]
+    keys, are_known = digest_keys(texts)
+    found = iter(keys.tolist())
+    return [next(found) if is_known else None for is_known in are_known]
 
 
 def test_a_sha1_is_the_same_with_and_without_its_name_in_each_encoding_and_case():
@@ -64,40 +59,3 @@ def test_a_digest_that_is_cut_is_another_one():
 )
 def test_what_stands_for_no_digest_is_none(text):
     assert keys_of([text, b"sha1:" + base64.b32encode(SHA1)])[0] is None
-
-
-def test_an_input_without_digests_has_none():
-    keys, are_known = compute_digest_keys(None, 3)
-    assert keys.size == 3
-    assert not are_known.any()
-
-
-_DIGITS = st.sampled_from(
-    [*ENCODINGS, hashlib.md5(b"x", usedforsecurity=False).hexdigest().encode(), b"0" * 40]
-)
-_TEXTS = st.one_of(
-    st.binary(max_size=90),
-    st.text(alphabet="abcdefABCDEF0123456789:-_=+/ zZ7", max_size=80).map(str.encode),
-    st.builds(
-        lambda label, digits, n: label + digits[:n],
-        st.sampled_from([*LABELS, b"md5:", b"x y:", b":", b"sha_512:", b"a" * 17 + b":"]),
-        _DIGITS,
-        st.integers(0, 70),
-    ),
-)
-
-
-@given(st.lists(_TEXTS, max_size=30))
-def test_the_kernel_agrees_with_the_readable_form_on_anything(texts):
-    forms = [canonical_digest(text) for text in texts]
-    expected = [None if form is None else xxhash.xxh64_intdigest(form, seed=42) for form in forms]
-    assert keys_of(texts) == expected
-
-
-def test_digests_in_the_middle_of_a_buffer_are_read_in_their_bounds():
-    data = np.frombuffer(b"xx" + ENCODINGS[2] + b"77", dtype=np.uint8)
-    places = np.array([2], dtype=np.int32), np.array([34], dtype=np.int32)
-    texts = Texts(data=data, starts=places[0], ends=places[1])
-    keys, are_known = compute_digest_keys(texts, 1)
-    assert are_known.all()
-    assert int(keys[0]) == xxhash.xxh64_intdigest(b"sha1:" + SHA1, seed=42)

@@ -1,14 +1,25 @@
 """Which URLs are in scope."""
 
-import pyarrow as pa
 import pytest
 
+from crawlgauge.core.captures import Collector
 from crawlgauge.errors import SourceError
-from crawlgauge.keys.scope import parse_scope, read_scope
+from crawlgauge.ingest.options import read_scope
+from crawlgauge.keys.scope import parse_scope
+from crawlgauge.sources.what_counts import Settings, WhatCounts
 
 
 def covers(rules, *urls):
-    return parse_scope(rules, "scope.txt").covers(pa.array(urls, pa.binary())).tolist()
+    """Tell of each URL whether a collector takes it for one in scope."""
+    scope = parse_scope(rules, "scope.txt")
+    batches = []
+    collector = Collector(
+        Settings(scope=scope, counts=WhatCounts(status="any")), batches.append
+    )
+    for url in urls:
+        assert collector.add(url) in (None, "no-scheme")
+        collector.flush()
+    return [batch.n_captures == 1 for batch in batches]
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,9 @@
 import os
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
-from crawlgauge.keys.hashing import compute_keys
-from crawlgauge.keys.rules import RAW
+from crawlgauge.core.captures import hash_texts
 
 pytestmark = [pytest.mark.java, pytest.mark.usefixtures("java")]
 
@@ -39,6 +37,6 @@ def spark(monkeypatch):
 def test_spark_computes_the_same_keys(spark):
     frame = spark.createDataFrame([(url,) for url in URLS], "url string")
     signed = [row[0] for row in frame.selectExpr("xxhash64(url)").collect()]
-    ours = compute_keys(pa.array([url.encode() for url in URLS]), RAW)
+    ours = hash_texts([url.encode() for url in URLS])
     assert np.array(signed, dtype=np.int64).view(np.uint64).tolist() == ours.tolist()
     assert min(signed) < 0 < max(signed)

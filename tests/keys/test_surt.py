@@ -6,9 +6,8 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from readable_rules import canonical_raw, canonical_scheme_free
 
-from crawlgauge.keys.raw import canonical_raw
-from crawlgauge.keys.scheme_free import canonical_scheme_free
 from crawlgauge.keys.surt import canonical_surt
 
 HOST_FORM = re.compile(

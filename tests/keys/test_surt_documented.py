@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crawlgauge.keys.rules import RULES
-from crawlgauge.keys.scheme_free import canonical_scheme_free
+from readable_rules import canonical_scheme_free
 from crawlgauge.keys.surt import canonical_surt
 
 PAGE = (Path(__file__).parents[2] / "docs" / "url-identity.md").read_text(encoding="utf-8")

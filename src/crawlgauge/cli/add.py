@@ -8,7 +8,7 @@ from crawlgauge.cli import options
 from crawlgauge.cli.spark_session import check_engine
 
 if TYPE_CHECKING:
-    from crawlgauge.store.making import Addition
+    from crawlgauge.ingest.adding import Addition
 
 __all__ = ["add"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from crawlgauge.cli.reading_progress import show_reading
 from crawlgauge.cli.spark_session import run_spark
-from crawlgauge.store.making import Addition
-from crawlgauge.store.splitting import SplitResult
+from crawlgauge.ingest.adding import Addition
+from crawlgauge.ingest.splitting import SplitResult
 
 __all__ = ["Adders", "open_engine"]
 
@@ -69,12 +69,14 @@ def open_engine(
                 clear=(lambda: None) if line is None else line.clear,
             )
         return
-    from crawlgauge import ingestion
+    from crawlgauge.ingest.adding import add_crawl
+    from crawlgauge.ingest.many import add_crawls
+    from crawlgauge.ingest.splitting import split_collection
 
     with show_reading() as listener:
         yield Adders(
-            one=partial(ingestion.add_crawl, store, progress=listener),
-            many=partial(ingestion.add_crawls, store, progress=listener),
-            cut=partial(ingestion.split_collection, store, progress=listener),
+            one=partial(add_crawl, store, progress=listener),
+            many=partial(add_crawls, store, progress=listener),
+            cut=partial(split_collection, store, progress=listener),
             clear=(lambda: None) if listener is None else listener.clear,
         )

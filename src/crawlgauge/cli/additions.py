@@ -7,9 +7,9 @@ import click
 
 from crawlgauge.cli.records import to_record
 from crawlgauge.report import crawls_json, crawls_text
+from crawlgauge.ingest.adding import Addition
+from crawlgauge.ingest.splitting import SplitResult
 from crawlgauge.sources.captures import Rejection
-from crawlgauge.store.making import Addition
-from crawlgauge.store.splitting import SplitResult
 
 __all__ = ["print_addition", "print_json", "print_unassigned"]
 

@@ -18,15 +18,15 @@ Examples:
 @options.as_json
 def list_(store: str | None, as_json: bool) -> None:
     """List the crawls of the store with their dates and sizes."""
-    from crawlgauge import api
     from crawlgauge.cli.output import show_blocks
     from crawlgauge.cli.records import to_record
+    from crawlgauge.locations import find_store
     from crawlgauge.report import crawls_json, crawls_text
+    from crawlgauge.store.catalogue import open_store
 
-    opened = api.open_store(store)
     records = [
-        to_record(crawl_set, opened.other_levels(crawl_set.crawl.label))
-        for crawl_set in opened.crawl_sets()
+        to_record(manifest.of_urls, manifest.of_other_levels)
+        for manifest in open_store(find_store(store)).manifests()
     ]
     if as_json:
         click.echo(crawls_json.to_json(records))

@@ -11,7 +11,7 @@ from pathlib import PurePath
 import click
 
 from crawlgauge.cli.progress import CLEAR_LINE
-from crawlgauge.sources.progress import Progress
+from crawlgauge.sources.reading import Progress
 
 __all__ = ["describe_reading", "show_reading"]
 

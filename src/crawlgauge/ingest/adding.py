@@ -362,7 +362,7 @@ def add_to_store(
         if present is not None and when_present == "append":
             return _append(store, writer, present, inputs, choices, date, builder, progress, read)
         if present is not None and all(map(can_be_reread, inputs.names)):
-            known = present.sets[BY_URL].provenance.inputs
+            known = present.of_urls.provenance.inputs
             found = tuple(_recognise(name, known) for name in inputs.names)
             return _accept_if_same(store, present, found, choices.settings(date))
         crawl = read(label, inputs, choices, date=date, builder=builder, progress=progress)
@@ -386,7 +386,7 @@ def was_made_from(
     present: Manifest, inputs: tuple[Input, ...], settings: Mapping[str, Setting]
 ) -> bool:
     """Tell whether a crawl was made from the same bytes in the same way: `add` can be repeated."""
-    provenance = present.sets[BY_URL].provenance
+    provenance = present.of_urls.provenance
     before = sorted(entry.checksum for entry in provenance.inputs if not entry.through)
     now = sorted(entry.checksum for entry in inputs if not entry.through)
     return before == now and _that_matter(provenance.settings) == _that_matter(settings)
@@ -399,13 +399,14 @@ def _that_matter(settings: Mapping[str, Setting]) -> dict[str, Setting]:
 
 def leave_crawl(present: Manifest) -> Addition:
     """Tell of a crawl that it stays as it is."""
-    others = tuple(item for level, item in present.sets.items() if level != BY_URL)
-    return Addition(crawl_set=present.sets[BY_URL], outcome="unchanged", others=others)
+    return Addition(
+        crawl_set=present.of_urls, outcome="unchanged", others=present.of_other_levels
+    )
 
 
 def refuse_present(store: Store, present: Manifest) -> StoreError:
     """Return the error for a label that exists with other content."""
-    crawl = present.sets[BY_URL].crawl
+    crawl = present.of_urls.crawl
     return StoreError(
         f"the store {store.path} already holds a crawl {crawl.label!r}, made from other files or "
         f"in another way ({crawl.n_urls:,} URLs, {crawl.date}); replace it with --replace, add to "
@@ -445,7 +446,7 @@ def _append(
     read: CrawlReader,
 ) -> Addition:
     """Read further files into a crawl; those that it was made from are not read again."""
-    of_urls = present.sets[BY_URL]
+    of_urls = present.of_urls
     label = of_urls.crawl.label
     before = {"levels": BY_URL, **of_urls.provenance.settings}
     settings = choices.settings(date)
@@ -556,12 +557,12 @@ def publish_crawl(
     n_bytes = sum(item.n_most for item in unwritten) * _BYTES_PER_KEY
     n_bytes += len(attributes) * _BYTES_PER_ATTRIBUTE
     check_room(writer.workplace, n_bytes, f"the set of crawl {writer.label!r}")
-    written = writer.publish(unwritten, attributes).sets
-    _warn_of_other_counting(store, written[BY_URL])
+    written = writer.publish(unwritten, attributes)
+    _warn_of_other_counting(store, written.of_urls)
     return Addition(
-        crawl_set=written[BY_URL],
+        crawl_set=written.of_urls,
         outcome=outcome,
-        others=tuple(item for level, item in written.items() if level != BY_URL),
+        others=written.of_other_levels,
         examples=crawl.read.examples,
     )
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from crawlgauge import api
 from crawlgauge.errors import FitError, OverlapError
-from crawlgauge.keys.thresholds import WHOLE, parse_rate, threshold_of
+from crawlgauge.keys.sampling import WHOLE, parse_rate, threshold_of
 from crawlgauge.locations import DEFAULT_STORE, StrPath, find_store
 from crawlgauge.model.comparison.comparing import OwnSeries, compare_archives
 from crawlgauge.model.comparison.comparison import Comparison
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.questions.gaps import DEFAULT_MAX_GAP, parse_gap
-from crawlgauge.remote.remote_path import AnyPath
+from crawlgauge.sources.remote import AnyPath
 from crawlgauge.report import comparison_blocks, comparison_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section

@@ -11,13 +11,12 @@ from typing import Any
 from crawlgauge import api
 from crawlgauge.crawl import Crawl, parse_date
 from crawlgauge.errors import CrawlgaugeError, FitError, SourceError, StoreError
-from crawlgauge.keys.scope import read_scope
+from crawlgauge.ingest.options import read_scope
 from crawlgauge.locations import StrPath, find_store
 from crawlgauge.model.recall.recalling import Series, recall_reference, series_of
 from crawlgauge.model.recall.results import Kind, Recall, Reference
 from crawlgauge.provenance import Input, Provenance
-from crawlgauge.remote.names import conceal
-from crawlgauge.remote.remote_path import AnyPath, to_path
+from crawlgauge.sources.remote import AnyPath, conceal, to_path
 from crawlgauge.report import recall_blocks, recall_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
@@ -169,7 +168,7 @@ def _recall_file(
     # Loads compiled code, which those who ask about queues alone need not wait for.
     from crawlgauge.overlaps.reference import ReferenceList
     from crawlgauge.questions.references import find_reference, reference_file
-    from crawlgauge.sources.byte_stream import fingerprint
+    from crawlgauge.sources.decompress import fingerprint
 
     rule = stored_rule(store.path)
     if rule is None:

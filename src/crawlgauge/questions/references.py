@@ -24,7 +24,7 @@ from crawlgauge.overlaps.reference_names import (
     find_names,
     read_reference_names,
 )
-from crawlgauge.remote.remote_path import to_path
+from crawlgauge.sources.remote import to_path
 from crawlgauge.sources.inputs import STDIN
 from crawlgauge.sources.name_list import looks_like_names
 from crawlgauge.store.catalogue import Store

@@ -11,21 +11,18 @@ from typing import Any, cast
 
 from crawlgauge.api import count_overlaps
 from crawlgauge.errors import CrawlgaugeError, SourceError
-from crawlgauge.ingestion import ReadOptions, add_crawls
-from crawlgauge.keys.levels import BY_URL
-from crawlgauge.keys.rules import RULES, SURT
-from crawlgauge.keys.scope import read_scope
+from crawlgauge.ingest.many import add_crawls, read_crawl_list
+from crawlgauge.ingest.options import ReadOptions, read_scope
+from crawlgauge.keys.rules import BY_URL, RULES, SURT
 from crawlgauge.locations import StrPath
 from crawlgauge.model.phrases import names
 from crawlgauge.model.sensitivity.results import Kind
 from crawlgauge.model.sensitivity.variations import Variation, fit_to
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Setting
-from crawlgauge.remote.names import conceal
-from crawlgauge.remote.remote_path import AnyPath, to_path
 from crawlgauge.sources.inputs import STDIN
+from crawlgauge.sources.remote import AnyPath, conceal, to_path
 from crawlgauge.sources.what_counts import DEFAULT_STATUS
-from crawlgauge.store.crawl_list import read_crawl_list
 from crawlgauge.store.crawl_set import CrawlSet
 
 __all__ = ["Choice", "Rereading", "list_choices", "make_room", "options_of"]
@@ -171,7 +168,7 @@ def _check_scope(scope: StrPath | None, checksum: Setting) -> None:
     if scope is None:
         if checksum is not None:
             raise SourceError("the crawls were added with --scope; name the same file again")
-    elif checksum is not None and read_scope(to_path(os.fspath(scope))).checksum != checksum:
+    elif checksum is not None and read_scope(scope).checksum != checksum:
         raise SourceError(
             f"{conceal(os.fspath(scope))} is not the scope that the crawls were added with"
         )

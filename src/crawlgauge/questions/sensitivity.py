@@ -32,7 +32,7 @@ from crawlgauge.questions.rereading import (
     make_room,
     options_of,
 )
-from crawlgauge.remote.remote_path import to_path
+from crawlgauge.sources.remote import to_path
 from crawlgauge.report import sensitivity_blocks, sensitivity_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section

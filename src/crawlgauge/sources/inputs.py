@@ -1,25 +1,29 @@
 """From what the user names (files, folders, globs, lists, stdin) to the files to read."""
 
 import glob
-import gzip
 import os
 import stat
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawlgauge.errors import SourceError
-from crawlgauge.remote.names import is_remote, local_name, without_credentials
-from crawlgauge.remote.remote_path import AnyPath, RemotePath, to_path
-from crawlgauge.sources.remote_inputs import expand_remote, find_root
+from crawlgauge.sources.decompress import read_small
+from crawlgauge.sources.remote import (
+    AnyPath,
+    RemotePath,
+    conceal,
+    expand_remote,
+    find_root,
+    is_remote,
+    local_name,
+    to_path,
+)
 
 __all__ = ["STDIN", "InputFiles", "can_be_reread", "find_inputs", "identify_file"]
 
 STDIN = "-"
 """Stands for standard input wherever a file is expected."""
-
-_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,14 +140,7 @@ def _expand(word: str, base: Path | None) -> Iterator[str]:
 
 def _expand_list(path: AnyPath) -> Iterator[str | RemotePath]:
     try:
-        content = path.read_bytes()
-        if content.startswith(_GZIP):
-            content = gzip.decompress(content)
-        text = content.decode("utf-8-sig")
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise SourceError(f"the list of inputs {path} is damaged gzip: {error}") from error
-    except OSError as error:
-        raise SourceError(f"cannot read the list of inputs {path}: {error.strerror}") from error
+        text = read_small(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SourceError(
             f"the list of inputs {path} is no UTF-8 text; it must name one input a line"
@@ -154,7 +151,7 @@ def _expand_list(path: AnyPath) -> Iterator[str | RemotePath]:
         raise SourceError(f"the list of inputs {path} names no input")
     for word in words:
         if word.startswith("@") or word == STDIN:
-            shown = "@" * word.startswith("@") + without_credentials(word.removeprefix("@"))
+            shown = "@" * word.startswith("@") + conceal(word.removeprefix("@"))
             raise SourceError(
                 f"the list of inputs {path} names {shown!r}; only files, folders and globs may "
                 "stand in a list"

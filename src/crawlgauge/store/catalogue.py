@@ -132,6 +132,17 @@ class Store:
             raise
         return Manifest.from_bytes(content, folder, label)
 
+    def manifests(self) -> list[Manifest]:
+        """Return all that is known of each crawl, in order of date, then label.
+
+        Raises
+        ------
+        StoreError
+            If one of them is damaged.
+        """
+        found = self._map(self.manifest, self.labels())
+        return sorted(found, key=lambda item: (item.of_urls.crawl.date, item.label))
+
     def crawl_sets(self, level: str = BY_URL) -> list[CrawlSet]:
         """Return the sets of all crawls, in order of date, then label.
 
@@ -140,30 +151,22 @@ class Store:
         StoreError
             If one of them lacks the level, or is damaged.
         """
-        found = self._map(lambda label: self.crawl_set(label, level), self.labels())
-        return sorted(found, key=lambda item: (item.crawl.date, item.crawl.label))
+        return [_choose_level(manifest, level) for manifest in self.manifests()]
 
     def crawl_set(self, label: str, level: str = BY_URL) -> CrawlSet:
         """Return the set of one crawl."""
-        sets = self.manifest(label).sets
-        if check_level(level) not in sets:
-            wanted = ",".join(known for known in LEVELS if known in {*sets, level})
-            raise StoreError(
-                f"crawl {label!r} has no set of level {level}, only of {', '.join(sets)}; add it "
-                f"again from its files: crawlgauge add {label} FILES... --replace --levels {wanted}"
-            )
-        return sets[level]
+        return _choose_level(self.manifest(label), level)
 
     def attributes(self, crawl_set: CrawlSet) -> "Attributes":
         """Return host, media type and status of the smallest keys of a crawl's URLs."""
         from crawlgauge.store.attributes import read_attributes
 
         manifest = self.manifest(crawl_set.crawl.label)
-        if manifest.sets[BY_URL].checksum != crawl_set.checksum:
+        if manifest.of_urls.checksum != crawl_set.checksum:
             raise StoreError(
                 f"crawl {crawl_set.crawl.label!r} was replaced meanwhile; run the command again"
             )
-        return read_attributes(crawl_set.folder, manifest.attributes, manifest.sets[BY_URL])
+        return read_attributes(crawl_set.folder, manifest.attributes, manifest.of_urls)
 
     def cache_folder(self) -> AnyPath:
         """Return the folder for what can be computed again; made if it is missing."""
@@ -233,6 +236,17 @@ class Store:
     def _unknown(self, label: str) -> StoreError:
         known = ", ".join(self.labels()) or "none"
         return StoreError(f"the store {self.path} holds no crawl {label!r}; it holds: {known}")
+
+
+def _choose_level(manifest: Manifest, level: str) -> CrawlSet:
+    sets, label = manifest.sets, manifest.label
+    if check_level(level) not in sets:
+        wanted = ",".join(known for known in LEVELS if known in {*sets, level})
+        raise StoreError(
+            f"crawl {label!r} has no set of level {level}, only of {', '.join(sets)}; add it again "
+            f"from its files: crawlgauge add {label} FILES... --replace --levels {wanted}"
+        )
+    return sets[level]
 
 
 def _read_content(path: AnyPath) -> bytes:
@@ -532,5 +546,5 @@ def _find_problem(store: Store, label: str) -> str | None:
         problem = find_key_damage(item)
         if problem is not None:
             return problem
-    read_attributes(store.folder(label), manifest.attributes, manifest.sets[BY_URL])
+    read_attributes(store.folder(label), manifest.attributes, manifest.of_urls)
     return None

@@ -222,6 +222,16 @@ class Manifest:
     attributes: StoredAttributes
 
     @property
+    def of_urls(self) -> CrawlSet:
+        """The set of its URLs."""
+        return self.sets[BY_URL]
+
+    @property
+    def of_other_levels(self) -> tuple[CrawlSet, ...]:
+        """Its sets of other levels."""
+        return tuple(item for level, item in self.sets.items() if level != BY_URL)
+
+    @property
     def names(self) -> set[str]:
         """Names of all files."""
         return {item.stored.file for item in self.sets.values()} | {self.attributes.file}

@@ -1,10 +1,11 @@
-"""The host of a URL or an index key: what the rule ``surt`` takes for one host is one host."""
+"""Hosts and media types: what the rule ``surt`` takes for one host is one host."""
 
 import pytest
 
-from crawlgauge.keys.host import MAX_HOST_BYTES, host_of_capture, host_of_key, host_of_url
+from crawlgauge.keys.names import Names, canonical_type, host_of_capture, host_of_key, host_of_url
 from crawlgauge.keys.surt import canonical_surt
 
+MAX_HOST_BYTES = 253
 SPELLINGS = [
     b"http://example.org",
     b"https://www.example.org/path?query",
@@ -108,3 +109,33 @@ def test_the_key_counts_only_without_a_url():
     assert host_of_capture(b"mailto:x", b"org,b)/") == b""
     assert host_of_capture(None, b"org,b)/") == host_of_capture(b"", b"org,b)/") == b"b.org"
     assert host_of_capture(None, None) == b""
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (b"text/html", b"text/html"),
+        (b" Text/HTML;charset=utf-8", b"text/html"),
+        (b"text/html charset=utf-8", b"text/html"),
+        (b"text/html, text/html", b"text/html"),
+        (b"application/vnd.ms-excel.12\t", b"application/vnd.ms-excel.12"),
+        (b"video", b"video"),
+        (b"", b""),
+        (b";charset=utf-8", b""),
+        (b"text/h\xc3\xa4ml", b""),
+        (b"a" * 255, b"a" * 255),
+        (b"a" * 256, b""),
+        *((text, b"") for text in (b"-", b"unk", b"no-type", b"unknown", b"warc/revisit")),
+        (b"WARC/Revisit", b""),
+    ],
+)
+def test_media_types_have_one_form(text, kind):
+    assert canonical_type(text) == kind
+
+
+def test_names_are_numbered_once_however_they_are_written():
+    names = Names()
+    forms = [b"org,a)", b"org,a:8080)", b"(org,a,www)", b"a.org", b"(-)", b"org,b)"]
+    assert names.name_hosts(forms).tolist() == [0, 0, 0, 0, -1, 1]
+    assert names.hosts.texts() == [b"a.org", b"b.org"]
+    assert names.name_types([b"Text/HTML; a", b"text/html", b"-"]).tolist() == [0, 0, -1]
