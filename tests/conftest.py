@@ -4,6 +4,7 @@ import importlib.util
 import logging
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
@@ -11,6 +12,10 @@ import hypothesis
 import pytest
 
 from crawlgauge.cli import main
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from hostile_urls import make_hostile_urls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -64,6 +69,12 @@ def run(capsys: pytest.CaptureFixture[str]) -> "Iterator[Callable[..., Result]]"
     yield run
     root.handlers[:], root.level = before[0], before[1]
     own.setLevel(before[2])
+
+
+@pytest.fixture(scope="session")
+def hostile_urls() -> "Callable[[int, int], list[bytes]]":
+    """Return a function that makes so many URLs from a seed."""
+    return make_hostile_urls
 
 
 @pytest.fixture

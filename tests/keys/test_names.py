@@ -135,7 +135,7 @@ def test_media_types_have_one_form(text, kind):
 
 def test_names_are_numbered_once_however_they_are_written():
     names = Names()
-    forms = [b"org,a)", b"org,a:8080)", b"(org,a,www)", b"a.org", b"(-)", b"org,b)"]
+    forms = [b"org,a)", b"org,a:8080)", b"(org,a,www)", b"a.org", b"(,)", b"org,b)"]
     assert names.name_hosts(forms).tolist() == [0, 0, 0, 0, -1, 1]
     assert names.hosts.texts() == [b"a.org", b"b.org"]
     assert names.name_types([b"Text/HTML; a", b"text/html", b"-"]).tolist() == [0, 0, -1]
