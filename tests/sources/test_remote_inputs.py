@@ -166,7 +166,8 @@ def test_only_buckets_need_the_library_and_the_message_says_what_to_install(web)
         "from crawlgauge.sources.remote import to_path\n"
         "print(to_path(sys.argv[1]).read_bytes())\n"
         "for name in ('s3://bucket/a', 'gs://bucket/a'):\n"
-        "    try:\n        to_path(name).stat()\n    except SourceError as error:\n        print(error)\n"
+        "    try:\n        to_path(name).stat()\n"
+        "    except SourceError as error:\n        print(error)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, f"{web.url}/a"],

@@ -320,7 +320,9 @@ class TestThisMachine:
     def no_files(self):
         before = resource.getrlimit(resource.RLIMIT_NOFILE)
         files = []
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(64, len(os.listdir("/dev/fd"))), before[1]))
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (max(64, len([*Path("/dev/fd").iterdir()])), before[1])
+        )
         try:
             while True:
                 files.append(open(os.devnull, "rb"))  # noqa: PTH123, SIM115 - quickly
@@ -374,7 +376,7 @@ class TestThisMachine:
 @pytest.mark.parametrize("scheme", ["s3", "http"])
 def test_an_unreachable_server_is_said(bucket, monkeypatch, scheme):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    with pytest.raises(RemoteFault, match="cannot be reached .*refused"):
+    with pytest.raises(RemoteFault, match=r"cannot be reached .*refused"):
         to_path(f"{scheme}://127.0.0.1:9/a" if scheme == "http" else f"{bucket.url}/a").stat()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
 
-from remote_servers import (  # noqa: E402 - found by the line above
+from remote_servers import (
     SECRET,
     bucket,  # noqa: F401 - a fixture
     impatient,  # noqa: F401 - a fixture
@@ -20,13 +20,13 @@ from remote_servers import (  # noqa: E402 - found by the line above
     s3_server,  # noqa: F401 - a fixture
 )
 
-from crawlgauge.sources import remote  # noqa: E402 - as above
-from crawlgauge.sources.remote import RemoteFault, RemotePath, interruptible  # noqa: E402
-from crawlgauge.store import objects as objects_module  # noqa: E402 - as above
-from crawlgauge.store.objects import Conflict, Objects  # noqa: E402 - as above
+from crawlgauge.sources import remote
+from crawlgauge.sources.remote import RemoteFault, RemotePath, interruptible
+from crawlgauge.store import objects as objects_module
+from crawlgauge.store.objects import Conflict, Objects
 
-from faulty_proxy import Fault  # isort: skip # noqa: E402
-from store_proxies import LaggingProxy  # isort: skip # noqa: E402
+from faulty_proxy import Fault  # isort: skip
+from store_proxies import LaggingProxy  # isort: skip
 
 # ruff: noqa: F811 - the fixtures
 

@@ -19,7 +19,7 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -39,7 +39,6 @@ REDIRECT_VARIABLE = "CRAWLGAUGE_REDIRECT_HOSTS"
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
-S = TypeVar("S", bound=Sized)
 
 # --- Names -----------------------------------------------------------------------------------
 
@@ -53,7 +52,6 @@ _CREDENTIALS = {
     "http": _NETRC,
 }
 """Of the schemes that are known: where they come from."""
-_BUCKET_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _SECRET = re.compile(
     # Amazon's and Google's signatures, and their older forms.
     r"x-(amz|goog)-.*|awsaccesskeyid|googleaccessid|signature|expires|policy|key-pair-id"
@@ -88,7 +86,7 @@ def is_remote(name: str) -> bool:
         return False
     if scheme not in _CREDENTIALS:
         problem = "cannot be read; s3://, gs://, https://, http:// and file:// can"
-    elif "@" in rest and (is_web(name) or not _BUCKET_NAME.fullmatch(place)):
+    elif "@" in rest and (is_web(name) or not re.fullmatch("[a-z0-9][a-z0-9._-]*", place)):
         # Passwords hold any character, so nobody can tell where one ends: nothing is shown.
         problem = "holds a user name or a password, which are not taken there; they are taken from "
         problem += _CREDENTIALS[scheme]
@@ -171,9 +169,7 @@ _NETWORK_ERRORS = frozenset(
     | {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL, errno.EAGAIN}
 )
 """All others are of this machine: too many open files, no memory, no access."""
-_NO_CREDENTIALS = re.compile(
-    r"Missing\w*Key|(Open|Decode)Credentials|/latest/api/token|computeMetadata|metadata\.google"
-)
+_NO_CREDENTIALS = re.compile(r"Missing\w*Key|\w+Credentials|/latest/api/token|[mM]etadata[/.]")
 _LIBRARIES = ("obstore", "pyo3_runtime", "http", "urllib", "ssl", "socket")
 
 
@@ -214,7 +210,7 @@ class _Passing(RemoteFault):
         self.pause, self.is_reached = pause, is_reached
 
 
-def _explain(error: Exception, shown: str) -> Exception:  # noqa: C901 - a list of cases
+def _explain(error: Exception, shown: str) -> Exception:  # noqa: C901, PLR0912 - a list of cases
     """Tell from what a library has raised what to say; obstore puts all of it into texts alone.
 
     Nothing of these texts is passed on, since they may hold what is secret.
@@ -265,12 +261,10 @@ def _explain(error: Exception, shown: str) -> Exception:  # noqa: C901 - a list 
 def _explain_answer(error: Any, shown: str) -> OSError:  # noqa: ANN401 - urllib's, loaded late
     from email.utils import parsedate_to_datetime
 
-    asked, pause = error.headers.get("Retry-After") or "0", 0.0
+    asked = error.headers.get("Retry-After", "")
+    pause = float(asked) if re.fullmatch("[0-9]+", asked) else 0.0
     with suppress(ValueError):
-        is_number = asked.isdecimal()
-        pause = (
-            float(asked) if is_number else parsedate_to_datetime(asked).timestamp() - time.time()
-        )
+        pause = pause or parsedate_to_datetime(asked).timestamp() - time.time()
     with error:
         return _explain_status(error.code, error.read(4096).decode("latin-1"), shown, pause)
 
@@ -410,14 +404,14 @@ def with_retries(action: Callable[[], T], shown: str) -> T:
         If it fails for good; it says what is wrong. `FileExistsError` stands for a condition that
         was not met.
     """
-    pump = _Pump(_insist(lambda _: iter([(action(),)]), shown))
+    pump: _Pump[tuple[T]] = _Pump(_insist(lambda _: iter([(action(),)]), shown))
     try:
         return pump.take()[0]  # type: ignore[index]
     finally:
         pump.is_closed = True
 
 
-def _insist(begin: Callable[[int], Iterator[S]], shown: str, at: int = 0) -> Iterator[S]:
+def _insist(begin: Callable[[int], Iterator[Any]], shown: str, at: int = 0) -> Iterator[Any]:
     """Yield what comes, and begin anew behind it where it breaks, as long as there is hope."""
     import random
 
@@ -543,20 +537,18 @@ def _read_aws_files(shown: str) -> dict[str, str]:
     """Return what the files of Amazon's own tools say, which obstore does not read."""
     import configparser
 
+    parser = configparser.RawConfigParser(strict=False)
+    names = (("AWS_CONFIG_FILE", "config"), ("AWS_SHARED_CREDENTIALS_FILE", "credentials"))
+    files = [Path(os.environ.get(variable) or f"~/.aws/{name}") for variable, name in names]
+    try:
+        parser.read([path.expanduser() for path in files], encoding="utf-8")
+    except (configparser.Error, UnicodeDecodeError):
+        # The parser's own message shows the line, and what is secret in it.
+        message = f"{files[0]} or {files[1]} cannot be understood"
+        raise PermissionError(errno.EACCES, message, shown) from None
     profile = os.environ.get("AWS_PROFILE") or "default"
-    found: dict[str, str] = {}
-    for variable, name, section in (
-        ("AWS_CONFIG_FILE", "config", "default" if profile == "default" else f"profile {profile}"),
-        ("AWS_SHARED_CREDENTIALS_FILE", "credentials", profile),
-    ):
-        path = Path(os.environ.get(variable) or f"~/.aws/{name}").expanduser()
-        parser = configparser.RawConfigParser(strict=False)
-        try:
-            parser.read(path, encoding="utf-8")
-        except (configparser.Error, UnicodeDecodeError):
-            # The parser's own message shows the line, and what is secret in it.
-            raise PermissionError(errno.EACCES, f"{path} cannot be understood", shown) from None
-        found |= dict(parser[section]) if parser.has_section(section) else {}
+    sections = [name for name in (f"profile {profile}", profile) if parser.has_section(name)]
+    found = {key: text for name in sections for key, text in parser[name].items()}
     given = {name for name, text in os.environ.items() if text and text.lower() != "false"}
     settings = {
         name: found[theirs]
@@ -602,6 +594,7 @@ def _read_meta(meta: Any) -> RemoteFacts:  # noqa: ANN401 - obstore's
 
 _AGENT = f"crawlgauge/{__version__}"
 _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+_PARTIAL, _NOT_SATISFIABLE = 206, 416
 
 
 def request_web(
@@ -639,6 +632,8 @@ def request_web(
         try:
             return opener.open(request, timeout=_SILENCE_SECONDS)  # type: ignore[no-any-return]
         except web.HTTPError as error:
+            if error.code == _NOT_SATISFIABLE:
+                return error  # type: ignore[return-value]
             if error.code not in (301, 302, 303, 307, 308) or "Location" not in error.headers:
                 raise
             with error:
@@ -685,16 +680,8 @@ def _log_in(host: str | None) -> dict[str, str]:
 
 def _describe_web(path: "RemotePath") -> RemoteFacts:
     """Ask for one byte: signed addresses are of no use to ask for the headers alone."""
-    from urllib.error import HTTPError
-
-    try:
-        with request_web("GET", path.address, str(path), {"Range": "bytes=0-0"}) as answer:
-            return _read_headers(answer, str(path))[0]
-    except HTTPError as error:
-        if error.code != 416:  # noqa: PLR2004 - there is no first byte
-            raise
-        error.close()
-        return RemoteFacts(st_size=0)
+    with request_web("GET", path.address, str(path), {"Range": "bytes=0-0"}) as answer:
+        return _read_headers(answer, str(path))[0]
 
 
 def _stream_web(
@@ -709,6 +696,8 @@ def _stream_web(
         now, at, stop = _read_headers(answer, str(path))
         if not facts.is_same(now) or at > start:
             raise ObjectChanged(str(path))
+        if stop < 0 and not answer.chunked:
+            _log.warning("%s: its server says no length: if it ends early, nobody can tell", path)
         while (end is None or at < end) and (piece := answer.read1(1 << 18)):
             yield piece[max(start - at, 0) : None if end is None else end - at]
             at += len(piece)
@@ -719,8 +708,9 @@ def _stream_web(
 def _read_headers(answer: "HTTPResponse", shown: str) -> tuple[RemoteFacts, int, int]:
     """Return what it is of which a part comes, and at which bytes that begins and ends."""
     size = -1 if answer.length is None else answer.length
+    size = 0 if answer.status == _NOT_SATISFIABLE else size
     begin, stop = 0, size
-    if is_part := answer.status == 206:  # noqa: PLR2004 - a part
+    if is_part := answer.status == _PARTIAL:
         found = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
         if found is None:
             raise RemoteFault("its server does not say which part of it comes", shown)
@@ -735,7 +725,7 @@ _FIRST_BYTES = 1 << 16
 """Many look at the first bytes of a file only; who reads on gets more with each request."""
 
 
-class RemoteFile(io.RawIOBase):
+class RemoteFile(io.BufferedIOBase):
     """A remote object, opened for reading; made by `RemotePath.open`.
 
     Faults that pass are got over: reading goes on at the byte where it broke.
@@ -796,12 +786,7 @@ class RemoteFile(io.RawIOBase):
             n_left -= len(piece)
         return b"".join(pieces)
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - whatever has room for bytes
-        """Read into a buffer."""
-        view = memoryview(buffer).cast("B")
-        data = self.read(len(view))
-        view[: len(data)] = data
-        return len(data)
+    read1 = read
 
     def close(self) -> None:
         """Close the file, and let its connections end."""
@@ -891,13 +876,13 @@ class RemotePath:
         return f"RemotePath({self._name!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RemotePath) and self._same == other._same
+        return isinstance(other, RemotePath) and self._name.rstrip("/") == other._name.rstrip("/")
 
     def __hash__(self) -> int:
-        return hash(self._same)
+        return hash(self._name.rstrip("/"))
 
     def __lt__(self, other: "RemotePath") -> bool:
-        return self._same < other._same
+        return self._name < other._name
 
     def __truediv__(self, other: str) -> "RemotePath":
         base = "/".join(self.parts[:1] if other.startswith("/") else self.parts)
@@ -907,10 +892,6 @@ class RemotePath:
     def address(self) -> str:
         """What it is opened by; it may be secret."""
         return _addresses.get(self._name, self._name)
-
-    @property
-    def _same(self) -> str:
-        return self._name.rstrip("/")
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -986,7 +967,7 @@ class RemotePath:
     def is_dir(self) -> bool:
         """Tell whether there are objects below."""
         with suppress(FileNotFoundError):
-            return not is_web(self._name) and self._ask("list", lambda found: any(found))
+            return not is_web(self._name) and self.ask("list", take=any)
         return False
 
     def open(
@@ -1033,7 +1014,7 @@ class RemotePath:
             n_own, parts = len(self.parts), pattern.split("/")
             yield from (path for path in self.below() if _match(path.parts[n_own:], parts))
         else:
-            found = self._ask("list_with_delimiter", dict)
+            found = self.ask("list_with_delimiter", take=dict)
             folders = [self / f"/{name}/" for name in found["common_prefixes"]]
             for path in folders if rest else self._to_objects(found["objects"], folders):
                 if fnmatch.fnmatchcase(path.name, first):
@@ -1041,7 +1022,7 @@ class RemotePath:
 
     def below(self) -> list["RemotePath"]:
         """Return all objects below, in order, never from a listing that was taken before."""
-        return self._to_objects(self._ask("list", lambda found: found.collect()))
+        return self._to_objects(self.ask("list", take=lambda found: found.collect()))
 
     def unlink(self, *, missing_ok: bool = False) -> None:
         """Delete an object; if another process does so at the same time, both have.
@@ -1054,16 +1035,36 @@ class RemotePath:
         if not missing_ok:
             self.stat()
         with suppress(FileNotFoundError):
-            self._ask("delete", lambda _: None)
+            self.ask("delete")
 
-    def _ask(self, method: str, take: Callable[[Any], T]) -> T:
-        def ask() -> T:
+    def ask(
+        self, method: str, *words: object, take: Callable[[Any], Any] = bool, **options: object
+    ) -> Any:  # noqa: ANN401 - whatever obstore answers
+        """Have obstore do something with this object, or with what is below.
+
+        Parameters
+        ----------
+        method
+            Its function.
+        *words, **options
+            What it takes beside the bucket and the object's name.
+        take
+            Applied to the answer where that may still fail.
+
+        Raises
+        ------
+        OSError
+            What went wrong, after retries.
+        """
+
+        def ask() -> Any:  # noqa: ANN401 - as above
             import obstore
 
             if is_web(self._name):
                 message = "files on web servers are only read: they are neither listed nor deleted"
                 raise RemoteFault(f"{message}; name each, or a list as @list.txt", self._name)
-            return take(getattr(obstore, method)(open_bucket(self), self.key))
+            bucket = open_bucket(self, is_upload=method == "put" and "chunk_size" in options)
+            return take(getattr(obstore, method)(bucket, self.key, *words, **options))
 
         return with_retries(ask, self._name)
 
@@ -1180,25 +1181,20 @@ def _as_source_error(path: RemotePath) -> Iterator[None]:
 def _expand(path: RemotePath) -> list[RemotePath]:
     first, *others = path.parts
     n_fixed = next((n for n, part in enumerate(others) if _has_magic(part)), len(others))
-    is_pattern, base = n_fixed < len(others), RemotePath("/".join([first, *others[:n_fixed], ""]))
+    base, pattern = RemotePath("/".join([first, *others[:n_fixed], ""])), "/".join(others[n_fixed:])
     if _has_magic(first) and not is_web(first):
         raise SourceError(f"{path}: the bucket must be named; only what is in it can be a pattern")
-    if not is_pattern and not path.is_folder:
+    if not pattern and not path.is_folder:
         try:
             return [RemotePath(path.address, path.stat())]
         except FileNotFoundError:
             if not path.is_dir():
                 raise
-    n_own, found = (
-        len(base.parts),
-        base.glob("/".join(others[n_fixed:])) if is_pattern else path.below(),
-    )
+    n_own, found = len(base.parts), base.glob(pattern) if pattern else path.below()
     shown = [file for file in found if not any(part[:1] == "." for part in file.parts[n_own:])]
-    if not shown and is_pattern and path.is_file():
+    if not shown and pattern and path.is_file():
         return [path]
     if not shown:
-        problem = (
-            f"no object matches {path}" if is_pattern else f"the folder {path} holds no objects"
-        )
-        raise SourceError(problem)
+        what = f"no object matches {path}" if pattern else f"the folder {path} holds no objects"
+        raise SourceError(what)
     return shown

@@ -1,7 +1,7 @@
 """Objects of a bucket as a store needs them: made if new, changed if same, held by one writer.
 
-A lease is a claim to write somewhere, kept as an object, that ends by itself if its process does. It
-says whose it is and for how many seconds it holds after it was last written, by the clock of the
+A lease is a claim to write somewhere, kept as an object, that ends by itself if its process does.
+It says whose it is and for how many seconds it holds after it was last written, by the clock of the
 server alone. Its holder writes it anew in time; others may write it when it is over. Each writes on
 the condition that the object is still the one that was read.
 
@@ -17,10 +17,11 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -108,24 +109,20 @@ class Objects:
 
     def read(self, name: str) -> Stored | None:
         """Return an object with its content, None if there is none."""
-
-        def get(bucket: Any, key: str) -> tuple[Any, bytes]:  # noqa: ANN401 - obstore's
-            answer = _obstore().get(bucket, key)
-            return answer.meta, bytes(answer.bytes())
-
         with suppress(FileNotFoundError):
-            return self._to_stored(*self._ask(get, name))
+            found = (self._place / name).ask("get", take=lambda it: (it.meta, bytes(it.bytes())))
+            return self._to_stored(*found)
         return None
 
     def head(self, name: str) -> Stored | None:
         """Return what is known of an object, None if there is none."""
         with suppress(FileNotFoundError):
-            return self._to_stored(self._ask(_obstore().head, name))
+            return self._to_stored((self._place / name).ask("head", take=dict))
         return None
 
     def listed(self, folder: str) -> list[Stored]:
         """Return all objects below a folder, or all if it is empty."""
-        found = self._ask(lambda bucket, key: _obstore().list(bucket, key).collect(), folder)
+        found = (self._place / folder).ask("list", take=lambda answer: answer.collect())
         return [self._to_stored(meta) for meta in found]
 
     def put(self, name: str, content: bytes) -> None:
@@ -143,17 +140,16 @@ class Objects:
     def delete(self, name: str) -> None:
         """Delete an object if it is there."""
         with suppress(FileNotFoundError):
-            self._ask(_obstore().delete, name)
+            (self._place / name).ask("delete")
 
     def delete_if(self, name: str, tag: str) -> None:
         """Delete the object with that tag; one that is gone is no matter, else `Conflict`."""
         present = self.head(name)
-        if present is None:
-            return
         try:
-            if present.tag != tag:
-                raise FileExistsError
-            self._request("DELETE", name, headers={"If-Match": tag})
+            if present is not None and present.tag == tag:
+                self._request("DELETE", name, headers={"If-Match": tag})
+            elif present is not None:
+                raise Conflict(name)
         except FileNotFoundError:
             return
         except FileExistsError:
@@ -175,15 +171,12 @@ class Objects:
         path
             The file.
         """
-        n_bytes = path.stat().st_size
-        before = self.head(name)
-        options = {
-            "use_multipart": n_bytes > 2 * _PART_BYTES,
-            "chunk_size": max(_PART_BYTES, -(-n_bytes // _MAX_PARTS)),
-            "max_concurrency": 4,
-        }
+        n_bytes, before = path.stat().st_size, self.head(name)
+        n_part, is_large = max(_PART_BYTES, -(-n_bytes // _MAX_PARTS)), n_bytes > 2 * _PART_BYTES
         try:
-            self._ask(lambda *at: _obstore().put(*at, path, **options), name, is_upload=True)
+            # Some parts are in memory at once.
+            options = {"use_multipart": is_large, "chunk_size": n_part, "max_concurrency": 4}
+            (self._place / name).ask("put", path, **options)  # type: ignore[arg-type]
         except BaseException as error:
             self.abort_uploads(name)
             # The answer to the last request may have been lost on its way.
@@ -204,7 +197,7 @@ class Objects:
 
     def _uploads(self, folder: str) -> list[tuple[str, str]]:
         """Return name and number of each unfinished upload."""
-        from xml.etree import ElementTree
+        from xml.etree import ElementTree as ET
 
         own = f"{self._place.key}/" if self._place.key else ""
         prefix = own + folder
@@ -214,7 +207,7 @@ class Objects:
             # Parts that nobody may see are left to the rules that the bucket has for them.
             _log.info("unfinished uploads cannot be listed: %s", error.strerror)
             return []
-        found = ElementTree.fromstring(content).iterfind("{*}Upload")  # noqa: S314 - of the user's own storage
+        found = ET.fromstring(content).iterfind("{*}Upload")  # noqa: S314 - of the user's own storage
         pairs = [(item.findtext("{*}Key", ""), item.findtext("{*}UploadId", "")) for item in found]
         # Some servers list all of the bucket, whatever prefix they are asked for.
         return [(key[len(own) :], upload) for key, upload in pairs if key.startswith(prefix)]
@@ -222,8 +215,8 @@ class Objects:
     def _put(self, name: str, content: bytes, mode: object) -> str:
         for _ in range(_MAX_CONFLICTS):
             with suppress(FileExistsError):
-                done = self._ask(lambda *at: _obstore().put(*at, content, mode=mode), name)
-                return str(done["e_tag"])
+                path = self._place / name
+                return str(path.ask("put", content, mode=mode, take=lambda done: done["e_tag"]))
             present = self.read(name)
             # An answer may have been lost on its way, and the request was sent again.
             if present is not None and present.content == content:
@@ -233,22 +226,18 @@ class Objects:
             time.sleep(0.1)
         raise Conflict(name)
 
-    def _ask(self, action: Callable[..., Any], name: str, *, is_upload: bool = False) -> Any:  # noqa: ANN401 - obstore's
-        path = self._place / name
-        return with_retries(
-            lambda: action(open_bucket(path, is_upload=is_upload), path.key), str(path)
-        )
-
     def _request(
         self, method: str, name: str, query: str = "", headers: Mapping[str, str] | None = None
     ) -> tuple[Mapping[str, Any], bytes]:
         """Ask for something that obstore cannot ask for, by an address that it has signed."""
         path = self._place / name if name else RemotePath(self._place.parts[0])
 
-        def ask() -> tuple[Any, bytes]:
-            def sign(bucket: Any, key: str) -> str:  # noqa: ANN401 - obstore's
-                return str(_obstore().sign(bucket, method, key, timedelta(minutes=5)))
+        def sign(bucket: Any, key: str) -> str:  # noqa: ANN401 - obstore's
+            import obstore
 
+            return str(obstore.sign(bucket, method, key, timedelta(minutes=5)))  # type: ignore[call-overload]
+
+        def ask() -> tuple[Any, bytes]:
             address = sign(open_bucket(path), path.key)
             if query:
                 # What is signed comes behind the endpoint as it is: here it ends the query.
@@ -274,12 +263,6 @@ class Objects:
             age=(self._clock[0] - meta["last_modified"]).total_seconds() + passed,
             content=content,
         )
-
-
-def _obstore() -> Any:  # noqa: ANN401 - loaded when it is used
-    import obstore
-
-    return obstore
 
 
 # --- Leases ----------------------------------------------------------------------------------
@@ -342,17 +325,15 @@ class Lease:
         self._is_over.set()
         self._thread.join()
         try:
-            if not self._is_lost:
-                self._objects.delete_if(self._name, self._tag)
-        except Conflict:
-            return  # Another process has it, and will release it.
+            present = self._objects.read(self._name)
+            # Another process that has it will release it.
+            if present is not None and self._claim["token"].encode() in present.content:
+                with suppress(Conflict):
+                    self._objects.delete_if(self._name, present.tag)
         except OSError as error:
-            _log.warning(
-                "%s cannot be deleted (%s); it keeps others from writing for %g s",
-                self._name,
-                error.strerror or error,
-                self._claim["seconds"],
-            )
+            reason, seconds = error.strerror or error, self._claim["seconds"]
+            message = "%s cannot be deleted (%s); it keeps others from writing for %g s"
+            _log.warning(message, self._name, reason, seconds)
 
     def _keep(self) -> None:
         """Renew the claim again and again."""
@@ -429,7 +410,7 @@ def _acquire(objects: Objects, name: str, claim: bytes, label: str) -> str:
 
 
 def _check_over(present: Stored, label: str) -> None:
-    """See that a claim has ended; anything that is none, as a local store's lock, claims nothing."""
+    """See that a claim has ended; what is none, as the lock of a local store, claims nothing."""
     try:
         other = json.loads(present.content)
         owner, machine, pid = str(other["owner"]), other["machine"], int(other["pid"])
@@ -449,17 +430,14 @@ def _check_over(present: Stored, label: str) -> None:
 
 def _check_conditions(objects: Objects, name: str, other: bytes) -> None:
     """See that the server refuses what it must refuse, now that the object is there."""
-    try:
-        for attempt in (objects.put_new, lambda *it: objects.put_if(*it, _WRONG_TAG)):
-            with suppress(Conflict):
-                attempt(name, other)
-                raise StoreError(
-                    "this storage overwrites objects although it is asked not to (it ignores "
-                    "If-None-Match or If-Match), so that crawls could get lost when two processes "
-                    "write; keep the store on another one, or in a local folder"
-                )
-    finally:
-        pass
+    for attempt in (objects.put_new, partial(objects.put_if, tag=_WRONG_TAG)):
+        with suppress(Conflict):
+            attempt(name, other)
+            raise StoreError(
+                "this storage overwrites objects although it is asked not to (it ignores "
+                "If-None-Match or If-Match), so that crawls could get lost when two processes "
+                "write; keep the store on another one, or in a local folder"
+            )
 
 
 def _this_machine() -> str:
@@ -476,9 +454,8 @@ def _this_machine() -> str:
 
 def _is_alive(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
+        with suppress(PermissionError):
+            os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:
-        return True
     return True
