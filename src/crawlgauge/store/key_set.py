@@ -19,7 +19,7 @@ from crawlgauge.core.mapping import Mapping
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import WHOLE
-from crawlgauge.sources.remote import AnyPath, RemotePath
+from crawlgauge.sources.remote import AnyPath, RemoteFile, RemotePath
 from crawlgauge.store.arrow_file import KeysFile
 from crawlgauge.store.crawl_set import ADD_AGAIN, CrawlSet, StoredKeys
 from crawlgauge.store.files import explain_os_error, partial_file, sync_folder, write_durably
@@ -147,18 +147,27 @@ class KeyReader:
         self._stored = crawl_set.stored
         self._is_checked = bytearray(len(self._stored.fences))
         self._keys: Keys | None = None
+        self._file: RemoteFile | None = None
         self._fetched: tuple[int, int, Keys] | None = None
         if isinstance(self._path, RemotePath):
+            with explain_os_error("read", self._path):
+                try:
+                    self._file = self._path.open()
+                except FileNotFoundError:
+                    raise missing(self._path) from None
+            self._check_size(self._file.facts.st_size)
             return
         with explain_os_error("read", self._path):
             try:
                 mapping = Mapping(self._path)
             except FileNotFoundError:
                 raise missing(self._path) from None
-        if len(mapping) != self._stored.n_bytes:
-            raise damaged(self._path, f"it has {len(mapping):,} bytes, not {self._stored.n_bytes:,}")
-        offset, n_keys = self._stored.offset, self._stored.n_keys
-        self._keys = np.frombuffer(mapping, "<u8", n_keys, offset)
+        self._check_size(len(mapping))
+        self._keys = np.frombuffer(mapping, "<u8", self._stored.n_keys, self._stored.offset)
+
+    def _check_size(self, n_bytes: int) -> None:
+        if n_bytes != self._stored.n_bytes:
+            raise damaged(self._path, f"it has {n_bytes:,} bytes, not {self._stored.n_bytes:,}")
 
     def between(self, low: int, high: int) -> Keys:
         """Return the keys from `low` on and below `high`, to be read only.
@@ -204,13 +213,11 @@ class KeyReader:
         if self._fetched is not None and self._fetched[0] <= first < self._fetched[1]:
             known = self._fetched[2][(first - self._fetched[0]) * block_keys :]
             start = self._fetched[1]
-        if start < end:
-            place = self._stored.offset + 8 * start * block_keys
-            stop = self._stored.offset + 8 * min(end * block_keys, self._stored.n_keys)
+        if start < end and self._file is not None:
+            n_keys = min(end * block_keys, self._stored.n_keys) - start * block_keys
             with explain_os_error("read", self._path):
-                content = self._path.read_range(place, stop)  # type: ignore[union-attr]
-            if len(content) != stop - place:
-                raise damaged(self._path, "it ends too early")
+                self._file.seek(self._stored.offset + 8 * start * block_keys)
+                content = self._file.read(8 * n_keys)
             known = np.concatenate([known, np.frombuffer(content, "<u8")])
             self._fetched = first, end, known
         return known[: (end - first) * block_keys]
@@ -244,9 +251,7 @@ def find_key_damage(crawl_set: CrawlSet) -> str | None:
 
 
 def _read_range(path: AnyPath, start: int, end: int) -> bytes:
-    if isinstance(path, RemotePath):
-        return path.read_range(start, end)
-    with path.open("rb") as file:
+    with path.open() if isinstance(path, RemotePath) else path.open("rb") as file:
         file.seek(start)
         return file.read(end - start)
 
