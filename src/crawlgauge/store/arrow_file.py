@@ -261,21 +261,21 @@ def _write_field(builder: flatbuffers.Builder, number: int, column: Column) -> i
     if dictionary:
         builder.PrependUOffsetTRelativeSlot(4, dictionary, 0)
     builder.PrependUOffsetTRelativeSlot(5, children, 0)
-    return builder.EndObject()
+    return int(builder.EndObject())
 
 
 def _write_int(builder: flatbuffers.Builder, dtype: np.dtype[np.integer]) -> int:
     builder.StartObject(2)
     builder.PrependInt32Slot(0, 8 * dtype.itemsize, 0)
     builder.PrependBoolSlot(1, dtype.kind == "i", 0)
-    return builder.EndObject()
+    return int(builder.EndObject())
 
 
 def _write_vector(builder: flatbuffers.Builder, places: Sequence[int]) -> int:
     builder.StartVector(4, len(places), 4)
     for place in reversed(places):
         builder.PrependUOffsetTRelative(place)
-    return builder.EndVector()
+    return int(builder.EndVector())
 
 
 def _write_pairs(builder: flatbuffers.Builder, pairs: Sequence[tuple[int, int]]) -> int:
@@ -284,7 +284,7 @@ def _write_pairs(builder: flatbuffers.Builder, pairs: Sequence[tuple[int, int]])
     for one, other in reversed(pairs):
         builder.PrependInt64(other)
         builder.PrependInt64(one)
-    return builder.EndVector()
+    return int(builder.EndVector())
 
 
 def _write_blocks(builder: flatbuffers.Builder, blocks: Sequence[_Block]) -> int:
@@ -294,4 +294,4 @@ def _write_blocks(builder: flatbuffers.Builder, blocks: Sequence[_Block]) -> int
         builder.Pad(4)
         builder.PrependInt32(n_message_bytes)
         builder.PrependInt64(start)
-    return builder.EndVector()
+    return int(builder.EndVector())

@@ -173,7 +173,7 @@ def read_attributes(folder: AnyPath, stored: StoredAttributes, crawl_set: CrawlS
         keys=KeyReader(crawl_set).smallest(stored.n_rows) if stored.n_rows else (
             np.empty(0, np.uint64)
         ),
-        times=times,
+        times=times.astype(np.int64, copy=False),
         statuses=statuses.astype(np.int16, copy=False),
         host_codes=host_codes.astype(np.int32, copy=False),
         mime_codes=mime_codes.astype(np.int32, copy=False),

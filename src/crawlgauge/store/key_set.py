@@ -163,7 +163,7 @@ class KeyReader:
             except FileNotFoundError:
                 raise missing(self._path) from None
         self._check_size(len(mapping))
-        self._keys = np.frombuffer(mapping, "<u8", self._stored.n_keys, self._stored.offset)
+        self._keys = np.frombuffer(memoryview(mapping), "<u8", self._stored.n_keys, self._stored.offset)
 
     def _check_size(self, n_bytes: int) -> None:
         if n_bytes != self._stored.n_bytes:

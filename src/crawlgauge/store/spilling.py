@@ -74,7 +74,7 @@ class SpillFolder:
             with path.open("wb") as file:
                 for part in parts:
                     file.write(np.ascontiguousarray(part).data)
-            return np.frombuffer(Mapping(path), np.uint64)
+            return np.frombuffer(memoryview(Mapping(path)), np.uint64)
 
     def open(self) -> Path:
         """Return the folder, which is made if need be."""
