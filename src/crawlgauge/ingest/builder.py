@@ -119,7 +119,7 @@ class SetBuilder:
         for level in self.levels:
             level.add(captures, rows)
         self.runs.add(np.ascontiguousarray(own["key"]))
-        self._add_rows(own[own["key"] < np.uint64(self.row_threshold)] if self.row_threshold < WHOLE else own)
+        self._add_rows(own[own["key"] <= np.uint64(self.row_threshold - 1)])
         self.n_captures += own.size
         self.n_no_status += int(
             np.count_nonzero((own["status"] == NO_STATUS) & (own["is_revisit"] == 0))
@@ -276,7 +276,8 @@ class LevelBuilder:
         has_text = texts > NOT_HTML
         by_digest = (texts == NOT_HTML) & are_known
         self.n_by_digest += int(np.count_nonzero(by_digest))
-        return np.where(has_text, texts, of_all)[has_text | by_digest]
+        chosen: NDArray[np.uint64] = np.where(has_text, texts, of_all)[has_text | by_digest]
+        return chosen
 
     def take_up(self, description: CrawlSet, present: CrawlSet) -> None:
         """Begin where a crawl that is in the store ends, but for its keys.

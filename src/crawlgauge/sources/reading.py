@@ -43,11 +43,13 @@ _log = logging.getLogger(__name__)
 class Target(Protocol):
     """What takes the captures of inputs, from several threads."""
 
-    key_threshold: int
-    """Keys below this one are wanted."""
+    @property
+    def key_threshold(self) -> int:
+        """Keys below this one are wanted."""
 
-    row_threshold: int
-    """Attributes of keys below this one are wanted."""
+    @property
+    def row_threshold(self) -> int:
+        """Attributes of keys below this one are wanted."""
 
     def add(self, captures: Captures) -> None:
         """Take in a batch."""
