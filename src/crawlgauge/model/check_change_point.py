@@ -171,12 +171,12 @@ def _weigh_changes(
     pairs: PairData, fit: TwoWayFit, firsts: tuple[int, ...], others: list[MakeTerm]
 ) -> tuple[ChangePoint, ...] | None:
     """Return each change beside the others, or None if one is not identifiable."""
-    from scipy import stats
+    from scipy.special import stdtrit
 
     # The best of several dates is looked at, once for each change, so that all must pass a
     # stricter test.
     n_tests = len(firsts) * len(_possible_firsts(pairs, ()))
-    critical = float(stats.t.ppf(1 - _SIGNIFICANCE / n_tests, pairs.n_crawls - 2))
+    critical = float(stdtrit(pairs.n_crawls - 2, 1 - _SIGNIFICANCE / n_tests))
     changes = []
     for first in firsts:
         rest = [_across(other) for other in firsts if other != first]

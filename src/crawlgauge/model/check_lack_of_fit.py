@@ -222,12 +222,12 @@ def _partial(
 
 
 def _measure_scatter(pairs: PairData, fit: TwoWayFit) -> float:
-    from scipy import stats
+    from scipy.special import chdtri
 
     noise = pairs.log_variance
     residuals = pairs.log_forward - fit.log_containments(pairs.end, pairs.lag_years)
     dispersion = float(pairs.weight @ (residuals**2 / noise))
-    if dispersion < stats.chi2.ppf(1 - _SIGNIFICANCE, fit.n_freedom):
+    if dispersion < chdtri(fit.n_freedom, _SIGNIFICANCE):
         return 0.0
     spread = float(pairs.weight @ residuals**2) / fit.n_freedom
     return math.sqrt(max(0.0, spread - float(pairs.weight @ noise) / pairs.n_pairs))

@@ -166,9 +166,9 @@ def _strongest(pairs: PairData, fit: TwoWayFit) -> tuple[int, AddedTerm] | None:
 
 
 def _is_material(term: AddedTerm, n_crawls: int) -> bool:
-    from scipy import stats
+    from scipy.special import stdtrit
 
-    critical = float(stats.t.ppf(1 - _SIGNIFICANCE, n_crawls - 2))
+    critical = float(stdtrit(n_crawls - 2, 1 - _SIGNIFICANCE))
     return abs(term.coefficient) > _THRESHOLD and abs(term.t_value) > critical
 
 

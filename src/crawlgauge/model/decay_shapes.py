@@ -106,14 +106,14 @@ def find_bend(pairs: PairData, fit: TwoWayFit) -> Bend | None:
     fit
         The two-way model of them.
     """
-    from scipy import stats
+    from scipy.special import stdtrit
 
     if pairs.n_crawls < _MIN_CRAWLS or fit.n_freedom <= 0 or math.isnan(fit.tau_squared):
         return None
     term = add_term(pairs, fit, _lag_times_its_log)
     if term is None:
         return None
-    critical = float(stats.t.ppf(1 - _SIGNIFICANCE, pairs.n_crawls - 2))
+    critical = float(stdtrit(pairs.n_crawls - 2, 1 - _SIGNIFICANCE))
     return Bend(coefficient=term.coefficient, is_certain=term.t_value > critical)
 
 

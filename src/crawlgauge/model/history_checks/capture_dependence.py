@@ -62,16 +62,16 @@ class Scatter:
         tail
             In what share of the cases an effect that is zero may be taken for certain.
         """
-        from scipy import stats
+        from scipy.special import ndtri, stdtrit
 
         if math.isnan(effect) or math.isnan(error):
             return False
         excess = max(self.ratio, 1.0) - 1
         # Satterthwaite: the variance of counting is known, only the excess is estimated.
         n_freedom = math.inf if excess == 0 else self.n_freedom * (1 + 1 / excess) ** 2
-        critical = float(stats.norm.ppf(1 - tail))
+        critical = float(ndtri(1 - tail))
         if math.isfinite(n_freedom):
-            critical = float(stats.t.ppf(1 - tail, n_freedom))
+            critical = float(stdtrit(n_freedom, 1 - tail))
         return effect > critical * error * math.sqrt(1 + excess)
 
 

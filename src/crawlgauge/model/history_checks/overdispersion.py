@@ -80,9 +80,9 @@ def check_overdispersion(data: HistoryData, found: tuple[str, ...], level: str) 
 
 
 def _is_certain(dispersion: _Dispersion) -> bool:
-    from scipy import stats
+    from scipy.special import chdtri
 
-    return dispersion.chi_square > float(stats.chi2.ppf(1 - _TAIL, dispersion.n_freedom))
+    return dispersion.chi_square > float(chdtri(dispersion.n_freedom, _TAIL))
 
 
 def _measure(data: HistoryData) -> _Dispersion | None:

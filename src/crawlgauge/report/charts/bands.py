@@ -67,7 +67,7 @@ def _around(logs: Numbers, margin: Numbers | None) -> tuple[Numbers, Numbers] | 
 
 
 def _least_squares(pairs: PairData, line: PooledLine, lags: Numbers) -> Numbers | None:
-    from scipy import stats
+    from scipy.special import stdtrit
 
     n_freedom = pairs.n_pairs - _LINE_PARAMETERS
     if n_freedom < 1:
@@ -78,11 +78,11 @@ def _least_squares(pairs: PairData, line: PooledLine, lags: Numbers) -> Numbers 
     mean = float(np.average(x, weights=weight))
     spread = float(weight @ (x - mean) ** 2)
     error: Numbers = np.sqrt(variance * (1 / weight.sum() + (lags - mean) ** 2 / spread))
-    return float(stats.t.ppf(_LEVEL, n_freedom)) * error
+    return float(stdtrit(n_freedom, _LEVEL)) * error
 
 
 def _jackknife(pairs: PairData, lags: Numbers) -> Numbers | None:
-    from scipy import stats
+    from scipy.special import stdtrit
 
     crawls = np.unique(np.concatenate([pairs.start, pairs.end]))
     lines = [fit_pooled(_without(pairs, int(crawl)), "forward") for crawl in crawls]
@@ -90,7 +90,7 @@ def _jackknife(pairs: PairData, lags: Numbers) -> Numbers | None:
     if len(found) < max(_MIN_REPLICATES, len(crawls)):
         return None
     # As many degrees of freedom as the model's own intervals have.
-    quantile = float(stats.t.ppf(_LEVEL, len(crawls) - _LINE_PARAMETERS))
+    quantile = float(stdtrit(len(crawls) - _LINE_PARAMETERS, _LEVEL))
     return quantile * np.sqrt(jackknife_variance(found).variance)
 
 
