@@ -3,7 +3,6 @@
 import base64
 import hashlib
 from collections.abc import Sequence
-from functools import cache
 
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.report import estimate_json
@@ -19,7 +18,8 @@ from crawlgauge.report.section import Section
 __all__ = ["render_page"]
 
 _SCRIPTS = ("choice.js", "tips.js", "charts.js", "tables.js", "downloads.js", "start.js")
-_RUNTIME = "window.vegaEmbed = vegaEmbed;"
+_RUNTIME = "vega.js"
+"""The libraries that draw charts, put together when the package is built."""
 
 
 def render_page(
@@ -36,7 +36,7 @@ def render_page(
     sections
         Further questions, in their order.
     """
-    style, runtime, script = make_style(), _bundle_runtime(), _join_scripts()
+    style, runtime, script = make_style(), _keep_in_element(read_asset(_RUNTIME)), _join_scripts()
     every = [*charts, *(chart for section in sections for chart in section.charts)]
     drawn = [chart for chart in every if isinstance(chart, Chart) and not chart.is_dense]
     live = {
@@ -52,15 +52,6 @@ def render_page(
         estimate=to_script_json(estimate_json.to_dict(estimates)),
         charts=to_script_json(live),
     )
-
-
-@cache
-def _bundle_runtime() -> str:
-    """Return the libraries that draw charts, as one script that needs no network."""
-    import vl_convert
-
-    bundle: str = vl_convert.javascript_bundle(_RUNTIME)
-    return _keep_in_element(bundle)
 
 
 def _join_scripts() -> str:
