@@ -95,7 +95,9 @@ def test_what_is_no_url_is_rejected(url, reason):
     assert found.n_captures + found.excluded.get("other-scheme", 0) == (reason is None)
 
 
-@pytest.mark.parametrize("url", [b"dns:a.org", b"mailto:x@y", b"http:a", b"gopher://a.org/", b"http:/"])
+@pytest.mark.parametrize(
+    "url", [b"dns:a.org", b"mailto:x@y", b"http:a", b"gopher://a.org/", b"http:/"]
+)
 def test_other_schemes_are_no_captures(url):
     collector, found = collect()
     assert collector.add(url) is None
@@ -175,7 +177,9 @@ def test_times_are_counted_by_day_with_the_first_and_the_last():
     collector.flush()
     assert found.days == {dt.date(2013, 7, 29).toordinal(): 3}
     (batch,) = found.batches
-    first, last = (dt.datetime.fromtimestamp(t, dt.UTC) for t in (batch.first_time, batch.last_time))
+    first, last = (
+        dt.datetime.fromtimestamp(t, dt.UTC) for t in (batch.first_time, batch.last_time)
+    )
     assert (first.isoformat(), last.isoformat()) == (
         "2013-07-29T00:00:00+00:00",
         "2013-07-29T23:00:00+00:00",

@@ -13,9 +13,7 @@ def covers(rules, *urls):
     """Tell of each URL whether a collector takes it for one in scope."""
     scope = parse_scope(rules, "scope.txt")
     batches = []
-    collector = Collector(
-        Settings(scope=scope, counts=WhatCounts(status="any")), batches.append
-    )
+    collector = Collector(Settings(scope=scope, counts=WhatCounts(status="any")), batches.append)
     for url in urls:
         assert collector.add(url) in (None, "no-scheme")
         collector.flush()

@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from readable_rules import canonical_scheme_free
 
 from crawlgauge.keys.rules import RULES
-from readable_rules import canonical_scheme_free
 from crawlgauge.keys.surt import canonical_surt
 
 PAGE = (Path(__file__).parents[2] / "docs" / "url-identity.md").read_text(encoding="utf-8")
