@@ -1,7 +1,6 @@
 """Which columns of tables, and members of objects, hold the URL, the capture's time and so on."""
 
 from collections.abc import Sequence
-from types import MappingProxyType
 
 from crawlgauge.core.lines import FIELDS
 from crawlgauge.errors import SourceError
@@ -23,49 +22,19 @@ __all__ = [
 
 URL, KEY, TIME, STATUS, MIME, DIGEST, GROUP = range(len(FIELDS))
 
-_NAMES = MappingProxyType(
-    {
-        URL: (
-            "url",
-            "uri",
-            "original",
-            "originalurl",
-            "warctargeturi",
-            "targeturi",
-            "targeturl",
-            "originaluri",
-            "captureurl",
-            "pageurl",
-            "link",
-        ),
-        KEY: ("urlkey", "surtkey", "urlsurtkey", "surt", "surturl", "massagedurl"),
-        TIME: (
-            "timestamp",
-            "fetchtime",
-            "capturetime",
-            "warcdate",
-            "crawltime",
-            "crawldate",
-            "datetime",
-            "time",
-            "date",
-            "ts",
-        ),
-        STATUS: ("status", "statuscode", "fetchstatus", "httpstatus", "httpstatuscode"),
-        # What the server stated goes before what was detected: revisits are told by it.
-        MIME: (
-            "mime",
-            "mimetype",
-            "contentmimetype",
-            "contenttype",
-            "mimedetected",
-            "contentmimedetected",
-        ),
-        DIGEST: ("digest", "contentdigest", "payloaddigest", "warcpayloaddigest", "sha1"),
-    }
-)
+_NAMES = {
+    URL: "url uri original originalurl warctargeturi targeturi targeturl originaluri captureurl "
+    "pageurl link",
+    KEY: "urlkey surtkey urlsurtkey surt surturl massagedurl",
+    TIME: "timestamp fetchtime capturetime warcdate crawltime crawldate datetime time date ts",
+    STATUS: "status statuscode fetchstatus httpstatus httpstatuscode",
+    # What the server stated goes before what was detected: revisits are told by it.
+    MIME: "mime mimetype contentmimetype contenttype mimedetected contentmimedetected",
+    DIGEST: "digest contentdigest payloaddigest warcpayloaddigest sha1",
+}
 """Names by field, the usual one first, without case and punctuation."""
 
+_KNOWN = {field: tuple(names.split()) for field, names in _NAMES.items()}
 _FILE_NAMES = ("filename", "warcfilename", "warcfile", "arcfilename", "warc")
 _FILE_GROUP = "filename"
 
@@ -110,7 +79,7 @@ def find_columns(names: Sequence[str], settings: Settings, *, source: str) -> di
         wanted.add(DIGEST)
     columns = {
         field: plain.index(name)
-        for field, known in _NAMES.items()
+        for field, known in _KNOWN.items()
         if field in wanted and (name := _first_known(plain, known)) is not None
     }
     if settings.column is not None:
@@ -136,7 +105,7 @@ def find_field(name: str) -> int | None:
     True
     """
     plain = _plain(name)
-    return next((field for field, known in _NAMES.items() if plain in known), None)
+    return next((field for field, known in _KNOWN.items() if plain in known), None)
 
 
 def list_names(names: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlgauge.core.lines import FIELDS
 from crawlgauge.errors import SourceError
@@ -201,7 +201,7 @@ class _RowReader:
         """Take a row in as a record; return why it is rejected, or None if it is not."""
         try:
             # As almost all are.
-            fields = {
+            fields: dict[str, Any] = {
                 field: cell
                 for field, at in self._columns
                 if (cell := cells[at].strip()) not in (b"", b"-")
@@ -215,8 +215,9 @@ class _RowReader:
         return self._add(**fields) if "url" in fields else "no-url"
 
     def _read_quoted(self, number: int, *, is_end: bool) -> tuple[list[bytes], int, str | None]:
-        """Return the cells of a row, up to the last that is wanted; how many lines it has; and why
-        it is rejected, if it is. If it has no lines, it goes on behind them.
+        """Return the cells of a row, how many lines it has, and why it is rejected, if it is.
+
+        There are cells up to the last that is wanted. Without any lines, it goes on behind them.
         """
         line = self._lines[number]
         if len(line) > _MAX_ROW_BYTES:
@@ -248,8 +249,8 @@ class _RowReader:
         """Do so for a row that is long, or one of whose quotes is not closed on its line."""
         cells: list[bytes] = []
         lines, place = self._lines, self._move_to(number)
-        # The text is what is left of the row's last line, which ends so far from its beginning.
-        text, last, end = lines[number], number, len(lines[number])
+        # The text is what is left of the row's last line, which ends at a place in the input.
+        text, last, end = lines[number], number, place + len(lines[number])
         while True:
             for cell in self._cells.finditer(text):
                 if cell[3] is not None:
@@ -258,31 +259,38 @@ class _RowReader:
                     cells.append((cell[1] or b"").replace(b'""', b'"') or cell[2] or b"")
             else:
                 return cells, last - number + 1, None
-            pieces = [text[cell.start(3) + 1 :]]
-            if close := _TO_CLOSE.match(pieces[0]):
-                return self._distrust("bad-quotes", place + end - len(pieces[0]) + close.end())
-            while close is None:
-                is_last = last + 1 == len(lines)
-                if is_last and not is_end and place >= self._trusted:
-                    return [], 0, None
-                if (
-                    is_last
-                    or place < self._trusted
-                    or end + 1 + len(lines[last + 1]) > _MAX_ROW_BYTES
-                ):
-                    return self._distrust("unclosed-quote", place + end)
-                last += 1
-                end += 1 + len(lines[last])
-                close = _TO_CLOSE.match(lines[last])
-                pieces.append(lines[last] if close is None else close[0])
-            if len(cells) < self._n_wanted:
-                cells.append(b"\n".join(pieces).replace(b'""', b'"'))
+            opened, first = text[cell.start(3) + 1 :], last
+            if close := _TO_CLOSE.match(opened):
+                return self._distrust("bad-quotes", end - len(opened) + close.end())
+            close, last, end = self._find_close(first, end, place)
+            if close is None and last + 1 == len(lines) and place >= self._trusted and not is_end:
+                return [], 0, None
+            if close is None:
+                return self._distrust("unclosed-quote", end)
+            whole = b"\n".join([opened, *lines[first + 1 : last], close[0]])
+            cells.append(whole.replace(b'""', b'"'))
             text = lines[last][close.end() + 1 :].lstrip(self._spaces)
             if not text:
                 return cells, last - number + 1, None
             if not text.startswith(self._delimiter):
-                return self._distrust("bad-quotes", place + end - len(lines[last]) + close.end())
+                return self._distrust("bad-quotes", end - len(lines[last]) + close.end())
             text = text.removeprefix(self._delimiter)
+
+    def _find_close(
+        self, last: int, end: int, place: int
+    ) -> tuple[re.Match[bytes] | None, int, int]:
+        """Return what stands before the quote that closes a cell, the line, and where it ends.
+
+        Or nothing and the last line that was looked at.
+        """
+        lines, close = self._lines, None
+        while close is None and place >= self._trusted and last + 1 < len(lines):
+            if end + 1 + len(lines[last + 1]) - place > _MAX_ROW_BYTES:
+                break
+            last += 1
+            end += 1 + len(lines[last])
+            close = _TO_CLOSE.match(lines[last])
+        return close, last, end
 
     def _distrust(self, reason: str, reached: int) -> tuple[list[bytes], int, str]:
         self._trusted = max(self._trusted, reached)
@@ -318,13 +326,11 @@ _MIN_SIGNS = 2
 
 
 class _Layout(NamedTuple):
-    """How a file is laid out: the byte between cells, a newline if there is one cell a row; lines
-    at the beginning that are no data; and the position of each field that is wanted.
-    """
+    """How a file is laid out."""
 
-    delimiter: bytes
-    n_skipped: int
-    columns: dict[int, int]
+    delimiter: bytes  # between cells; a newline if there is one a row
+    n_skipped: int  # lines at the beginning that are no data: comments and the header
+    columns: dict[int, int]  # position of each field that is wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 import functools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -97,11 +97,11 @@ def read_json_lines(stream: "Stream", intake: Intake, settings: Settings) -> Ite
     if b"\0" in stream.beginning()[:_MAX_URL_BYTES]:
         raise SourceError(f"{stream.name} is no text file, hence no JSON Lines")
     intake.collector.begin()
-    members = scanner = None
+    members, scanner = None, None
     for lines in read_lines(stream, _MAX_LINE_BYTES):
         if members is None:
             members = find_members(map(parse_json, _texts(lines)), settings, stream.name)
-            scanner = members and members.scan(intake.collector)
+            scanner = None if members is None else members.scan(intake.collector)
         # Where there is no member to look for, all lines are messages or worse.
         _read_lines(lines, members or Members(paths=(), is_nested=False), scanner, intake)
         yield
@@ -175,10 +175,12 @@ class Members:
         """Take a value in as a record; return why it is rejected, or None if it is not."""
         if not isinstance(found, dict):
             return "no-object"
-        get = functools.partial(_follow, found) if self.is_nested else found.get
+        get: Callable[[str], Any] = found.get
+        if self.is_nested:
+            get = functools.partial(_follow, found)
         try:
             # As almost all are.
-            fields = {
+            fields: dict[str, Any] = {
                 field: value.encode()
                 for field, path in self.paths
                 if (value := get(path)) and value != "-"
@@ -196,9 +198,7 @@ _LONGEST_NAME = 40
 """Which the scanner looks for."""
 
 
-def find_members(
-    objects: Iterable[object], settings: Settings, source: str
-) -> Members | None:
+def find_members(objects: Iterable[object], settings: Settings, source: str) -> Members | None:
     """Find which members hold the fields, or return None if there are but servers' messages.
 
     Parameters
@@ -273,7 +273,7 @@ def parse_json(text: bytes) -> object:
     if len(decoded) > _MAX_STRUCTURE and len(_STRING.sub("", decoded)) > _MAX_STRUCTURE:
         return None
     try:
-        return json.loads(decoded, parse_int=str, parse_float=str, parse_constant=str)  # type: ignore[no-any-return]
+        return json.loads(decoded, parse_int=str, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError):
         return None
 

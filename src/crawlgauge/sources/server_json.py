@@ -9,9 +9,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from enum import Enum, auto
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from crawlgauge.core.captures import Collector
 from crawlgauge.core.lines import FIELDS
 from crawlgauge.damage import Damage
 from crawlgauge.errors import DamagedInput, SourceError
@@ -37,7 +36,7 @@ _BLANK = re.compile(r"[ \t\r\n]*+")
 _TO_NEXT_ROW = re.compile(r"[ \t\r\n]*+,[ \t\r\n]*+(?=[\[{])")
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
 
-_scan = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str).scan_once
+_decode = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str).raw_decode
 
 
 def looks_like_server_json(beginning: bytes) -> bool:
@@ -121,7 +120,7 @@ class _ArrayReader:
         self._intake, self._settings = intake, settings
         self._place = 0
         self._is_plain = True
-        self._first: tuple[str, _Layout] | None = None
+        self._first: tuple[str, _RowTaker] | None = None
         self._take: Callable[[object], str | None] | None = None
         self._undecided: list[tuple[object, int, int]] = []
         self.state = _State.BEFORE_ARRAY
@@ -207,8 +206,8 @@ class _ArrayReader:
         """Return a value and where it ends: −1 if not here, its own place if it is none."""
         if self._is_plain and chars[place] in "[{":
             try:
-                return _scan(chars, place)  # type: ignore[no-any-return]
-            except (ValueError, StopIteration, RecursionError):
+                return _decode(chars, place)
+            except (ValueError, RecursionError):
                 # An error takes as long as there is text before it: one of them is enough.
                 self._is_plain = False
         end = _find_end(chars, place)
@@ -227,9 +226,13 @@ class _ArrayReader:
             if len(self._undecided) == _MAX_SAMPLED:
                 self._decide(text)
             return
-        layout = self._find_layout(text, place, end)
-        self._take = _RowTaker(layout, self._intake.collector).take
-        if not layout.has_header and (reason := self._take(value)) is not None:
+        first = text.chars[place:end]
+        if self._first is None or self._first[0] != first:
+            offset = self._place + text.count_bytes(place)
+            self._first = first, _RowTaker(first, offset, self._intake, self._settings)
+        taker = self._first[1]
+        taker.n_cells, self._take = -1, taker.take
+        if not taker.has_header and (reason := self._take(value)) is not None:
             self._reject(reason, text, place, end)
 
     def _decide(self, text: "_Text") -> None:
@@ -245,51 +248,31 @@ class _ArrayReader:
             if (reason := self._take(value)) is not None:
                 self._reject(reason, text, place, end)
 
-    def _find_layout(self, text: "_Text", place: int, end: int) -> "_Layout":
-        """Find out from the first row of an array what its rows hold."""
-        first = text.chars[place:end]
-        if self._first is not None and self._first[0] == first:
-            return self._first[1]
+
+class _RowTaker:
+    """Takes the rows of arrays, of which the first one tells what they hold."""
+
+    def __init__(self, first: str, offset: int, intake: Intake, settings: Settings) -> None:
         try:
             names = json.loads(_encode(first))
         except (ValueError, RecursionError):
             names = None
-        name = self._intake.name
-        if not isinstance(names, list) or not all(isinstance(cell, str) for cell in names):
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise SourceError(
-                f"{name}: the first row of the JSON array does not name the columns; "
-                f"it stands at byte {self._place + text.count_bytes(place):,}"
+                f"{intake.name}: the first row of the JSON array does not name the columns; "
+                f"it stands at byte {offset:,}"
             )
-        columns = find_columns(names, self._settings, source=name)
-        layout = _Layout(
-            columns=tuple((FIELDS[field], position) for field, position in columns.items()),
-            url=columns[URL],
-            # Some servers name no columns, and the user says which one it is.
-            has_header="://" not in names[columns[URL]],
-        )
-        self._first = first, layout
-        return layout
-
-
-class _Layout(NamedTuple):
-    """What the rows of an array hold: positions of fields, as the collector calls them."""
-
-    columns: tuple[tuple[str, int], ...]
-    url: int
-    has_header: bool
-
-
-class _RowTaker:
-    """Takes the rows of one array."""
-
-    def __init__(self, layout: _Layout, collector: Collector) -> None:
-        self._columns, self._url, _ = layout
-        self._collector = collector
-        self._n_cells = -1
+        columns = find_columns(names, settings, source=intake.name)
+        self._columns = [(FIELDS[field], position) for field, position in columns.items()]
+        self._url = columns[URL]
+        self._collector = intake.collector
+        # Some servers name no columns, and the user says which one it is.
+        self.has_header = "://" not in names[self._url]
+        self.n_cells = -1
 
     def take(self, row: object) -> str | None:
         """Take a row in as a record; return why it is rejected, or None if it is not."""
-        n_before, self._n_cells = self._n_cells, len(row) if isinstance(row, list) else -1
+        n_before, self.n_cells = self.n_cells, len(row) if isinstance(row, list) else -1
         if not isinstance(row, list):
             return "no-row"
         if len(row) == 1 and n_before == 0:
@@ -300,7 +283,7 @@ class _RowTaker:
             return "too-few-cells" if row else None
         try:
             # As almost all are.
-            fields = {
+            fields: dict[str, Any] = {
                 field: cell.encode()
                 for field, position in self._columns
                 if (cell := row[position]) and cell != "-"
