@@ -6,18 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from crawlgauge.core.lines import FIELDS
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.columns import URL, find_columns, find_field, list_names
-from crawlgauge.sources.lines import read_lines
+from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.lines import UTF8_MARK, Lines, read_lines
 from crawlgauge.sources.what_counts import Settings
-
-if TYPE_CHECKING:
-    from crawlgauge.sources.decompress import Stream
-    from crawlgauge.sources.lines import Lines
 
 __all__ = ["looks_like_csv", "read_csv_rows"]
 
@@ -27,7 +24,6 @@ the rest of the file."""
 _LONG_ROW_BYTES = 1 << 16
 _MAX_URL_BYTES = 1 << 16
 
-_UTF8_MARK = b"\xef\xbb\xbf"
 _OTHER_FORMATS = re.compile(
     rb"""\s*+(?:
         [\[{<!@]|                        # JSON, HTML, CDXJ's header
@@ -51,13 +47,13 @@ def looks_like_csv(beginning: bytes) -> bool:
     >>> looks_like_csv(b"http://example.org/a,1.html\nhttp://example.org/b,2.html\n")
     False
     """
-    head = beginning[:_MAX_URL_BYTES].removeprefix(_UTF8_MARK)
+    head = beginning[:_MAX_URL_BYTES].removeprefix(UTF8_MARK)
     if b"\0" in head or _OTHER_FORMATS.match(head):
         return False
     return any(map(_is_certain, _read_sample(beginning)))
 
 
-def read_csv_rows(stream: "Stream", intake: Intake, settings: Settings) -> Iterator[None]:
+def read_csv_rows(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
     """Read a CSV or TSV file.
 
     Parameters
@@ -135,12 +131,15 @@ class _RowReader:
         self._lines: list[bytes] = []
         self._n_passed = 0
 
-    def read(self, lines: "Lines") -> None:
+    def read(self, lines: Lines) -> None:
         start, n_skipped = lines.start, 0
-        while self._n_to_skip > n_skipped and start < lines.end:
+        # Where damage has cost lines, nobody knows which the first ones were.
+        while self._n_to_skip and start < lines.end and lines.n_before is not None:
             start = lines.data.index(b"\n", start) + 1
             n_skipped += 1
-        self._n_to_skip = 0
+            self._n_to_skip -= 1
+        if start == lines.end:
+            return
         place = lines.place + start - lines.start
         if self._pieces and self._place + self._n_bytes != place:
             # Something was lost in between: what waits never ends.
@@ -233,17 +232,17 @@ class _RowReader:
             cells = line.strip()[1:-1].split(self._between)
             if line.count(b'"') == 2 * len(cells):
                 return cells
-        before, *parts = line.split(b'"')
-        cells = before.split(delimiter)
-        while len(parts) > 1:
-            quoted, behind, *parts = parts
-            first, *more = behind.split(delimiter)
+        parts = line.split(b'"')
+        cells, is_joined = parts[0].split(delimiter), False
+        for at in range(2, len(parts), 2):
+            more = parts[at].split(delimiter)
             # Between a quote that closes and one that opens stands a delimiter, and space.
-            if cells[-1].strip(b" ") or first.strip() or (parts and not more):
+            if is_joined or cells[-1].strip(b" ") or more[0].strip():
                 return None
-            cells[-1] = quoted
-            cells += more
-        return None if parts else cells
+            cells[-1] = parts[at - 1]
+            cells += more[1:]
+            is_joined = len(more) == 1
+        return cells if len(parts) % 2 else None
 
     def _read_odd(self, number: int, *, is_end: bool) -> tuple[list[bytes], int, str | None]:
         """Do so for a row that is long, or one of whose quotes is not closed on its line."""

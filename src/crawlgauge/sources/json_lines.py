@@ -5,21 +5,22 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import Any
 
 from crawlgauge.core.captures import Collector
-from crawlgauge.core.lines import FIELDS, ObjectScanner
+from crawlgauge.core.lines import FIELDS, LineScanner, ObjectScanner
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.columns import URL, find_columns, find_field
-from crawlgauge.sources.lines import read_lines
+from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.lines import UTF8_MARK, Line, scan_lines
 from crawlgauge.sources.what_counts import Settings
 
-if TYPE_CHECKING:
-    from crawlgauge.sources.decompress import Stream
-    from crawlgauge.sources.lines import Lines
-
 __all__ = [
+    "DECODER",
+    "MAX_STRUCTURE",
+    "NO_MEMBERS",
     "Members",
     "find_members",
     "looks_like_json_lines",
@@ -34,7 +35,8 @@ _MAX_URL_BYTES = 1 << 16
 
 _OBJECT_BEGINS = re.compile(rb'\s*\{\s*(?:"|\}|\Z)')
 _N_TRIED = 10
-_UTF8_MARK = b"\xef\xbb\xbf"
+_MAX_TRIED = 10_000
+_LINE = re.compile(rb"[^\n]++")
 
 _MESSAGES = ("message", "error")
 """Members by which servers say that there are no captures."""
@@ -42,10 +44,12 @@ _MESSAGES = ("message", "error")
 _MAX_SAMPLED = 100
 """Objects whose members are looked at: enough to meet those that some of them lack."""
 _MAX_NAMES = 1000
+_LONGEST_NAME = 40
+"""That a scanner looks for."""
 _MAX_NESTING = 8
 
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_MAX_STRUCTURE = 1 << 18
+MAX_STRUCTURE = 1 << 18
 """Characters of a value that stand outside of strings: each of them may become an object of
 Python's, which takes thirty times as much memory."""
 _LONE_SURROGATES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
@@ -61,7 +65,7 @@ def looks_like_json_lines(beginning: bytes) -> bool:
     >>> looks_like_json_lines(b'{\n  "url": "http://example.org/"\n}\n')
     False
     """
-    head = beginning.removeprefix(_UTF8_MARK).lstrip()
+    head = beginning.removeprefix(UTF8_MARK).lstrip()
     if not _OBJECT_BEGINS.match(head):
         return False
     lines = head.split(b"\n", _N_TRIED)
@@ -71,7 +75,7 @@ def looks_like_json_lines(beginning: bytes) -> bool:
     return any(isinstance(parse_json(line), dict) for line in lines)
 
 
-def read_json_lines(stream: "Stream", intake: Intake, settings: Settings) -> Iterator[None]:
+def read_json_lines(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
     """Read JSON Lines.
 
     Parameters
@@ -94,53 +98,49 @@ def read_json_lines(stream: "Stream", intake: Intake, settings: Settings) -> Ite
     SourceError
         If the bytes are no text, or it cannot be told which member holds the URLs.
     """
-    if b"\0" in stream.beginning()[:_MAX_URL_BYTES]:
+    beginning = stream.beginning()
+    if b"\0" in beginning[:_MAX_URL_BYTES]:
         raise SourceError(f"{stream.name} is no text file, hence no JSON Lines")
     intake.collector.begin()
-    members, scanner = None, None
-    for lines in read_lines(stream, _MAX_LINE_BYTES):
-        if members is None:
-            members = find_members(map(parse_json, _texts(lines)), settings, stream.name)
-            scanner = None if members is None else members.scan(intake.collector)
-        # Where there is no member to look for, all lines are messages or worse.
-        _read_lines(lines, members or Members(paths=(), is_nested=False), scanner, intake)
-        yield
+    reader = _Reader(intake, settings)
+    lines = islice(_LINE.finditer(beginning.removeprefix(UTF8_MARK)), _MAX_TRIED)
+    reader.find_members(parse_json(line[0]) for line in lines)
+    yield from scan_lines(stream, reader.scanner(), reader.judge, _MAX_LINE_BYTES)
 
 
-def _texts(lines: "Lines") -> Iterator[bytes]:
-    start = lines.start
-    while start < lines.end:
-        end = lines.data.index(b"\n", start)
-        yield lines.data[start:end]
-        start = end + 1
+class _Reader:
+    """Reads lines that are not as most are."""
 
+    def __init__(self, intake: Intake, settings: Settings) -> None:
+        self._intake, self._settings = intake, settings
+        self._members: Members | None = None
 
-def _read_lines(
-    lines: "Lines", members: "Members", scanner: ObjectScanner | None, intake: Intake
-) -> None:
-    n_done, start = 0, lines.start
-    while start < lines.end:
-        if scanner is not None:
-            end, n_lines, odd = scanner.scan(lines.data, start, lines.end)
-        else:
-            stop = lines.data.index(b"\n", start)
-            end, n_lines, odd = stop + 1, 1, [(0, start, stop)]
-        for number, first, last in odd:
-            text = lines.data[first:last].removesuffix(b"\r")
-            reason = _take_line(text, members, intake.collector)
-            if reason is not None:
-                line = None if lines.n_before is None else lines.n_before + n_done + number + 1
-                place = lines.place + first - lines.start
-                intake.reject(reason, text, offset=place, line=line)
-        start, n_done = end, n_done + n_lines
+    def find_members(self, objects: Iterable[object]) -> None:
+        """Find out which members the objects have, unless they are but messages."""
+        self._members = find_members(objects, self._settings, self._intake.name)
 
+    def scanner(self) -> LineScanner:
+        """Return what takes most lines in, or hands all back if they are too odd for it."""
+        collector = self._intake.collector
+        members = None if self._members is None else self._members.to_scan()
+        return LineScanner(collector) if members is None else ObjectScanner(collector, members)
 
-def _take_line(text: bytes, members: "Members", collector: Collector) -> str | None:
-    if len(text) > _MAX_LINE_BYTES:
-        return "too-long"
-    if not text or text.isspace():
-        return None
-    return members.take(parse_json(text), collector)
+    def judge(self, line: Line) -> None:
+        """Take a line in, pass over it, or reject it."""
+        reason = self._take(line.text)
+        if reason is not None:
+            text = line.text.removesuffix(b"\r")
+            self._intake.reject(reason, text, offset=line.offset, line=line.number)
+
+    def _take(self, text: bytes) -> str | None:
+        if not text or text.isspace():
+            return None
+        if len(text) > _MAX_LINE_BYTES:
+            return "too-long"
+        found = parse_json(text)
+        if self._members is None:
+            self.find_members([found])
+        return (self._members or NO_MEMBERS).take(self._intake.collector, found)
 
 
 # ------------------------------------------------------------------------------ members of objects
@@ -162,16 +162,14 @@ class Members:
     paths: tuple[tuple[str, str], ...]
     is_nested: bool
 
-    def scan(self, collector: Collector) -> ObjectScanner | None:
-        """Return what reads lines of such objects, or None if they are too odd for it."""
+    def to_scan(self) -> list[tuple[bytes, int]] | None:
+        """Return the members that a scanner is to look for, or None if it cannot."""
         names = {path.encode("utf-8", "surrogateescape"): field for field, path in self.paths}
         if self.is_nested or len(names) < len(self.paths) or max(map(len, names)) > _LONGEST_NAME:
             return None
-        return ObjectScanner(
-            collector, [(name, FIELDS.index(field)) for name, field in names.items()]
-        )
+        return [(name, FIELDS.index(field)) for name, field in names.items()]
 
-    def take(self, found: object, collector: Collector) -> str | None:
+    def take(self, collector: Collector, found: object) -> str | None:
         """Take a value in as a record; return why it is rejected, or None if it is not."""
         if not isinstance(found, dict):
             return "no-object"
@@ -194,8 +192,8 @@ class Members:
         return "server-message" if is_message else "no-url"
 
 
-_LONGEST_NAME = 40
-"""Which the scanner looks for."""
+NO_MEMBERS = Members(paths=(), is_nested=False)
+"""For objects of which none holds a URL: they are messages, or worse."""
 
 
 def find_members(objects: Iterable[object], settings: Settings, source: str) -> Members | None:
@@ -264,16 +262,20 @@ def _is_message(found: Mapping[str, Any]) -> bool:
 # ------------------------------------------------------------------------------------------ values
 
 
+DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+"""Leaves numbers as they are written."""
+
+
 def parse_json(text: bytes) -> object:
     """Return what JSON says, with its numbers as they are written, or None if it is none.
 
     Bytes that are no UTF-8 are kept as they are, by `to_bytes`.
     """
     decoded = text.decode("utf-8", errors="surrogateescape")
-    if len(decoded) > _MAX_STRUCTURE and len(_STRING.sub("", decoded)) > _MAX_STRUCTURE:
+    if len(decoded) > MAX_STRUCTURE and len(_STRING.sub("", decoded)) > MAX_STRUCTURE:
         return None
     try:
-        return json.loads(decoded, parse_int=str, parse_float=str, parse_constant=str)
+        return DECODER.decode(decoded)
     except (ValueError, RecursionError):
         return None
 

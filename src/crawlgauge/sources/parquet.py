@@ -15,6 +15,7 @@ from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake, Rejection, printable, readable
 from crawlgauge.sources.columns import GROUP, KEY, STATUS, TIME, URL, find_columns
+from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.parquet_footer import (
     MAGIC,
     BrokenParquet,
@@ -24,13 +25,11 @@ from crawlgauge.sources.parquet_footer import (
     check_pages,
     read_footer,
 )
+from crawlgauge.sources.remote import AnyPath
 from crawlgauge.sources.what_counts import Settings
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from crawlgauge.sources.decompress import Stream
-    from crawlgauge.sources.remote import AnyPath
 
 __all__ = ["looks_like_parquet", "read_parquet"]
 
@@ -64,7 +63,7 @@ def looks_like_parquet(beginning: bytes) -> bool:
     return beginning.startswith((MAGIC, _ENCRYPTED_MAGIC))
 
 
-def read_parquet(stream: "Stream", intake: Intake, settings: Settings) -> Iterator[None]:
+def read_parquet(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
     """Read a Parquet file: the columns that are needed, of row groups that may count.
 
     Parameters
@@ -115,11 +114,12 @@ def read_parquet(stream: "Stream", intake: Intake, settings: Settings) -> Iterat
             )
             stream.report(Damage(file=stream.name, byte=None, reason=reason, lost="all of it"))
             return
-        reader = _Reader(stream, intake, settings, _File(file, path, n_bytes, footer))
-        yield from reader.read()
+        file.seek(footer.start)
+        tail = file.read(n_bytes - footer.start)
+        yield from _Reader(stream, intake, settings, _File(file, path, footer, tail)).read()
 
 
-def _find_file(stream: "Stream") -> "AnyPath":
+def _find_file(stream: Stream) -> AnyPath:
     path = stream.path
     if path is None or not path.is_file():
         raise SourceError(
@@ -138,7 +138,7 @@ def _find_file(stream: "Stream") -> "AnyPath":
     return path
 
 
-def _open(path: "AnyPath") -> BinaryIO:
+def _open(path: AnyPath) -> BinaryIO:
     return path.open("rb") if isinstance(path, Path) else cast("BinaryIO", path.open())
 
 
@@ -151,9 +151,9 @@ class _File(NamedTuple):
     """A file that is open, here or elsewhere."""
 
     content: BinaryIO
-    path: "AnyPath"
-    n_bytes: int
+    path: AnyPath
     footer: Footer
+    tail: bytes  # from where the footer begins
 
     @contextmanager
     def at_hand(self, chunks: Iterable[Chunk]) -> Iterator[tuple[str, BinaryIO]]:
@@ -166,14 +166,15 @@ class _File(NamedTuple):
             yield str(self.path), self.content
             return
         with tempfile.NamedTemporaryFile(prefix="crawlgauge-", suffix=".parquet") as copy:
+            copy.write(MAGIC)
             # Nothing takes room on the disk but what is written.
-            copy.truncate(self.n_bytes)
-            spans = [(chunk.start, chunk.end) for chunk in chunks]
-            for start, end in ((0, len(MAGIC)), *spans, (self.footer.start, self.n_bytes)):
+            for _, start, end, *_ in chunks:
                 self.content.seek(start)
                 copy.seek(start)
                 for place in range(start, end, _COPIED_BYTES):
                     copy.write(self.content.read(min(_COPIED_BYTES, end - place)))
+            copy.seek(self.footer.start)
+            copy.write(self.tail)
             copy.flush()
             yield copy.name, cast("BinaryIO", copy)
 
@@ -203,10 +204,18 @@ class _Part(NamedTuple):
         return sum(chunk.n_plain_bytes for chunk in self.chunks) + _VIEW_BYTES * n_values
 
 
+class _GivenUp(Exception):  # noqa: N818 - it is no error
+    """So much is broken that the row groups from this one on are not looked at any more."""
+
+    def __init__(self, part: _Part) -> None:
+        super().__init__()
+        self.part = part
+
+
 class _Reader:
     """Reads the rows of a file, piece by piece."""
 
-    def __init__(self, stream: "Stream", intake: Intake, settings: Settings, file: _File) -> None:
+    def __init__(self, stream: Stream, intake: Intake, settings: Settings, file: _File) -> None:
         self._stream, self._intake, self._file = stream, intake, file
         self._n_broken = 0
         with file.at_hand(()) as (name, _):
@@ -230,6 +239,13 @@ class _Reader:
 
     def read(self) -> Iterator[None]:
         """Read all rows, but for those that are out of scope by what the footer says."""
+        try:
+            yield from self._read_groups()
+        except _GivenUp as given_up:
+            rest = given_up.part._replace(last=self._file.footer.n_rows)
+            self._report(rest, "too many before it are broken")
+
+    def _read_groups(self) -> Iterator[None]:
         parts: list[_Part] = []
         n_rows = n_bytes = 0
         for number, group in enumerate(self._file.footer.groups, start=1):
@@ -242,10 +258,6 @@ class _Reader:
             if is_outside or n_bytes + part.n_bytes > _PIECE_BYTES:
                 yield from self._read_parts(parts)
                 parts, n_bytes = [], 0
-            if self._n_broken > _MAX_BROKEN:
-                rest = part._replace(last=self._file.footer.n_rows)
-                self._report(rest, "too many before it are broken")
-                return
             if is_outside:
                 # As what is left out when its URL has been read.
                 self._intake.collector.exclude("out-of-scope", group.n_rows)
@@ -256,11 +268,11 @@ class _Reader:
 
     def _read_parts(self, parts: list[_Part]) -> Iterator[None]:
         """Read row groups that follow each other."""
-        with self._file.at_hand(chunk for part in parts for chunk in part.chunks) as (
-            name,
-            content,
-        ):
-            whole: list[_Part] = []
+        whole: list[_Part] = []
+        if not parts:
+            return
+        chunks = [chunk for part in parts for chunk in part.chunks]
+        with self._file.at_hand(chunks) as (name, content):
             for part in parts:
                 try:
                     for chunk in part.chunks:
@@ -289,8 +301,9 @@ class _Reader:
                     self._report(parts[0]._replace(first=start), error)
                     return
                 # They are so small that they are one piece: nothing of it is taken yet.
-                for part in parts:
-                    yield from self._decode(name, [part])
+                middle = len(parts) // 2
+                yield from self._decode(name, parts[:middle])
+                yield from self._decode(name, parts[middle:])
                 return
             self._take(table, start)
             yield
@@ -309,6 +322,8 @@ class _Reader:
             n_before += rows.height
 
     def _report(self, part: _Part, error: BaseException | str) -> None:
+        if self._n_broken == _MAX_BROKEN and isinstance(error, BaseException):
+            raise _GivenUp(part)
         self._n_broken += 1
         self._stream.report(
             Damage(
@@ -371,7 +386,7 @@ def _list_leaves(schema: "Mapping[str, pl.DataType]", above: _Leaf = ()) -> Iter
 
 
 def _choose_columns(
-    leaves: list[_Leaf], path: "AnyPath", settings: Settings, source: str
+    leaves: list[_Leaf], path: AnyPath, settings: Settings, source: str
 ) -> tuple[dict[int, _Leaf], bytes | None]:
     """Find the columns that hold what is wanted, and the group of all rows if the path tells it."""
     folders = dict(unquote(part).split("=", 1) for part in path.parts[:-1] if "=" in part)

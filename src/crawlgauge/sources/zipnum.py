@@ -6,16 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import readable
+from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.lines import read_lines
 from crawlgauge.sources.remote import AnyPath, RemoteFault, RemotePath, is_remote, is_web, to_path
-
-if TYPE_CHECKING:
-    from crawlgauge.sources.decompress import Stream
 
 __all__ = [
     "Cluster",
@@ -111,7 +109,7 @@ def looks_like_zipnum_locations(beginning: bytes) -> bool:
     return 0 < len(located) <= 2 * n_like
 
 
-def read_cluster(stream: "Stream") -> Cluster:
+def read_cluster(stream: Stream) -> Cluster:
     """Read which parts a cluster has, find them, and tell how long they must be.
 
     Parameters
@@ -165,22 +163,20 @@ def _missing(index: str, names: Sequence[str]) -> SourceError:
     )
 
 
-def _entries(stream: "Stream") -> Iterator[tuple[str, int]]:
+def _entries(stream: Stream) -> Iterator[tuple[str, int]]:
     """Yield for each block the part it stands in and where it ends."""
     default: object = None
     for lines in read_lines(stream, _LONGEST_LINE):
-        texts, place = lines.data[lines.start : lines.end].split(b"\n"), lines.place
+        texts = lines.data[lines.start : lines.end].split(b"\n")
         for number, text in enumerate(texts, start=1):
             line = text.strip(_SPACES)
-            place += len(text) + 1
             if meta := _META.fullmatch(line):
                 default = _parse(meta["json"]).get("filename", default)
             elif entry := _ENTRY.fullmatch(line):
                 yield _decode(entry["part"]), int(entry["offset"]) + int(entry["length"])
             elif entry := _JSON_ENTRY.fullmatch(line):
                 yield _read_json_entry(entry["json"], default, stream.name)
-            elif line and place > stream.n_read:
-                # No newline stands behind it.
+            elif line and lines.is_cut:
                 stream.report(_cut(stream))
             elif line:
                 where = "" if lines.n_before is None else f", line {lines.n_before + number:,}"
@@ -204,7 +200,7 @@ def _is_place(number: object) -> TypeGuard[int]:
     return isinstance(number, int) and 0 <= number < _END
 
 
-def _cut(stream: "Stream") -> Damage:
+def _cut(stream: Stream) -> Damage:
     return Damage(
         file=stream.name,
         byte=stream.place,
