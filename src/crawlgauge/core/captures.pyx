@@ -187,7 +187,9 @@ cdef class Collector:
         excluded = dict(self._excluded)
         for reason in range(1, N_REASONS):
             if self._n_excluded[reason]:
-                excluded[REASONS[reason]] = self._n_excluded[reason]
+                # Readers may have left out others for the same reason.
+                n_before = excluded.get(REASONS[reason], 0)
+                excluded[REASONS[reason]] = n_before + self._n_excluded[reason]
         if not (self._n_captures or self._n_left or self._rejected or excluded):
             return
         names = self._settings.names
