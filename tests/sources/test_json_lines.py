@@ -48,6 +48,12 @@ def test_the_keys_of_an_index_can_be_taken_as_they_are():
     assert set(found.urls) == {hash_text(b"org,a)/"), hash_text(b"org,b)/")}
 
 
+def test_a_message_among_keys_that_are_taken_as_they_are_is_rejected():
+    found = read_lines(SERVER + b'{"message": "slow down"}\n{}\n', key_rule=GIVEN)
+    assert found.urls.total() == 2
+    assert found.rejected == {"server-message": 1, "no-url": 1}
+
+
 def test_escapes_are_read_exactly():
     found = read_lines(
         rb'{"url": "http:\/\/a.org\/\u00e4?\"q\"=\\\ud83d\ude00", "status": 200}' + b"\n"

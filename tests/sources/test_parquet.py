@@ -12,14 +12,16 @@ import pyarrow.parquet as pq
 import pytest
 from taken import read, urls
 
-from crawlgauge.core.captures import hash_text
+from crawlgauge.core.captures import Collector, hash_text
 from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.keys.rules import GIVEN, RAW
 from crawlgauge.keys.scope import parse_scope
 from crawlgauge.keys.surt import canonical_surt
 from crawlgauge.sources import parquet
+from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.parquet import looks_like_parquet, read_parquet
+from crawlgauge.sources.what_counts import Settings
 
 URLS = ["http://a.org/", "https://b.org/x?y=z", "ftp://c.org/\u00e4"]
 
@@ -429,6 +431,21 @@ def test_row_groups_out_of_scope_are_not_read_but_counted(read_index, scope):
         n_outside = sparing.excluded["out-of-scope"] + sparing.n_not_fetched
         assert n_outside == found.excluded["out-of-scope"] + found.n_not_fetched
     assert sparing.urls.total() + n_outside == N_URLS
+
+
+@pytest.mark.parametrize("scope", ["*.at", "example7.com", "zz"])
+def test_rows_that_are_not_read_and_rows_that_are_left_out_add_up(tmp_path, scope):
+    path = tmp_path / "index.parquet"
+    pq.write_table(pa.table(make_index()), path, row_group_size=100)
+    settings = Settings(scope=parse_scope(scope.encode(), "scope.txt"))
+    batches = []
+    collector = Collector(settings, batches.append)
+    with Stream(str(path)) as stream:
+        for _ in read_parquet(stream, Intake(stream.name, collector), settings):
+            pass
+    collector.flush()
+    n_outside = sum(batch.excluded.get("out-of-scope", 0) for batch in batches)
+    assert n_outside + sum(batch.n_captures for batch in batches) == N_URLS
 
 
 def test_bounds_that_are_no_surts_or_missing_are_not_trusted(read_index):

@@ -282,7 +282,8 @@ cdef class Collector:
         cdef Py_ssize_t length
         cdef i64 time
         cdef u64 key
-        if fields.url.start != NULL or self._needs_url:
+        # A record that has neither is none, whatever captures are known by.
+        if fields.url.start != NULL or self._needs_url or fields.key.start == NULL:
             self.verdict = judge_url(&fields.url)
             if self.verdict == OTHER_SCHEME:
                 self._n_excluded[OTHER_KIND] += 1
