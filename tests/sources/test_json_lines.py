@@ -1,64 +1,85 @@
 """JSON Lines are read exactly, whatever their writer escapes, and nothing is lost silently."""
 
 import json
+import time
+import tracemalloc
+from itertools import pairwise
 
 import hypothesis
 import hypothesis.strategies as st
 import pytest
-from gathered import read_bytes
+from taken import GivenBlocks, read, read_bytes, urls
 
+from crawlgauge.core.captures import hash_text
 from crawlgauge.errors import SourceError
+from crawlgauge.keys.rules import GIVEN
 from crawlgauge.sources import json_lines
 from crawlgauge.sources.json_lines import looks_like_json_lines, read_json_lines
 
+SERVER = (
+    b'{"urlkey": "org,a)/", "timestamp": "20250804103329", "url": "https://a.org/", '
+    b'"mime": "text/html", "mime-detected": "text/plain", "status": "200", "digest": "ABC", '
+    b'"filename": "x.warc.gz"}\n'
+    b'{"urlkey": "org,b)/", "timestamp": "20250804103330", "url": "https://b.org/", '
+    b'"mime": "warc/revisit", "status": "-", "digest": "", "filename": "y.warc.gz"}\n'
+)
 
-def read(data, **wishes):
+
+def read_lines(data, **wishes):
     return read_bytes(read_json_lines, data, name="rows.jsonl", **wishes)
 
 
 def test_the_lines_of_a_cdx_server_are_read():
-    found = read(
-        b'{"urlkey": "org,a)/", "timestamp": "20250804103329", "url": "https://a.org/", '
-        b'"mime": "text/html", "mime-detected": "text/plain", "status": "200", "digest": "ABC", '
-        b'"filename": "x.warc.gz"}\n'
-        b'{"urlkey": "org,b)/", "timestamp": "20250804103330", "url": "https://b.org/", '
-        b'"mime": "warc/revisit", "status": "-", "digest": "", "filename": "y.warc.gz"}\n',
-        group="filename",
+    found = read_lines(SERVER, group="filename")
+    assert found.of("https://a.org/") == (
+        1754303609,
+        200,
+        b"text/html",
+        b"ABC",
+        b"x.warc.gz",
+        False,
     )
-    assert found.urls == [b"https://a.org/", b"https://b.org/"]
-    assert found.columns["key"] == [b"org,a)/", b"org,b)/"]
-    assert str(found.columns["time"][0]) == "2025-08-04 10:33:29"
-    assert found.columns["status"] == [200, None]
-    assert found.columns["revisit"] == [False, True]
-    assert found.columns["mime"] == [b"text/html", b"warc/revisit"]
-    assert found.columns["digest"] == [b"ABC", None]
-    assert found.columns["group"] == [b"x.warc.gz", b"y.warc.gz"]
+    assert found.of("https://b.org/") == (1754303610, None, None, None, b"y.warc.gz", True)
+    assert not found.rejected
+
+
+def test_the_keys_of_an_index_can_be_taken_as_they_are():
+    found = read_lines(SERVER, key_rule=GIVEN)
+    assert set(found.urls) == {hash_text(b"org,a)/"), hash_text(b"org,b)/")}
+
+
+def test_a_message_among_keys_that_are_taken_as_they_are_is_rejected():
+    found = read_lines(SERVER + b'{"message": "slow down"}\n{}\n', key_rule=GIVEN)
+    assert found.urls.total() == 2
+    assert found.rejected == {"server-message": 1, "no-url": 1}
 
 
 def test_escapes_are_read_exactly():
-    found = read(
+    found = read_lines(
         rb'{"url": "http:\/\/a.org\/\u00e4?\"q\"=\\\ud83d\ude00", "status": 200}' + b"\n"
         rb'{"\u0075rl": "http://b.org/", "status": -2}' + b"\n"
     )
-    assert found.urls == ['http://a.org/ä?"q"=\\😀'.encode(), b"http://b.org/"]
-    assert found.columns["status"] == [200, -2]
+    assert found.urls == urls('http://a.org/ä?"q"=\\😀')
+    assert found.of('http://a.org/ä?"q"=\\😀').status == 200
+    assert found.n_not_fetched == 1
 
 
 def test_values_of_other_kinds_are_no_urls_and_no_statuses():
-    found = read(
+    found = read_lines(
         b'{"url": "http://a/", "status": 200.5}\n{"url": "http://b/", "status": [200]}\n'
         b'{"url": "http://c/", "status": null}\n{"url": "http://d/", "status": true}\n'
         b'{"url": ["http://e/"]}\n{"url": null}\n{"url": 5}\n{"url": ""}\n'
     )
-    assert found.urls == [b"http://a/", b"http://b/", b"http://c/", b"http://d/"]
-    assert found.columns["status"] == [None] * 4
+    names = ["http://a/", "http://b/", "http://c/", "http://d/"]
+    assert found.urls == urls(*names)
+    assert [found.of(name).status for name in names] == [None] * 4
     assert found.rejected == {"no-url": 3, "no-scheme": 1}
 
 
 def test_what_is_no_object_is_rejected_with_its_place():
-    data = b'{"url": "http://a/"}\n\n \r\nfoo\n[1]\n"x"\n{"url": \n{"url": "http://b/"} x\n{}\n'
-    found = read(data)
-    assert found.urls == [b"http://a/"]
+    data = b'{"url": "http://a/"}\n\n \r\nfoo\r\n[1]\n"x"\n{"url": \n{"url": "http://b/"} x\n{}\n'
+    found = read_lines(data)
+    assert found.urls == urls("http://a/")
     assert found.rejected == {"no-object": 5, "no-url": 1}
     first = found.examples[0]
     assert (first.line, first.offset, first.text) == (4, data.index(b"foo"), "foo")
@@ -68,12 +89,19 @@ def test_a_servers_message_is_rejected_and_not_silently_nothing():
     message = b'{"message": "No Captures found for: a.org"}'
     assert looks_like_json_lines(message)
     for data in (message, message + b"\n" + message + b"\n"):
-        found = read(data)
-        assert found.urls == []
+        found = read_lines(data)
+        assert not found.urls
         assert found.rejected == {"server-message": data.count(b"message")}
-    found = read(b'{"url": "http://a/", "message": "x"}\n{"error": "too many requests"}\n')
-    assert found.urls == [b"http://a/"]
+    found = read_lines(b'{"url": "http://a/", "message": "x"}\n{"error": "too many requests"}\n')
+    assert found.urls == urls("http://a/")
     assert found.rejected == {"server-message": 1}
+
+
+def test_captures_behind_a_million_bytes_of_messages_are_read():
+    message = b'{"message": "' + b"please wait" * 100 + b'"}\n'
+    found = read_lines(message * 1000 + b'{"uri": "http://a/"}\n{"uri": "http://b/"}\n')
+    assert found.urls == urls("http://a/", "http://b/")
+    assert found.rejected == {"server-message": 1000}
 
 
 def test_the_user_names_the_member_also_a_nested_one():
@@ -83,56 +111,82 @@ def test_the_user_names_the_member_also_a_nested_one():
         b'{"page": "http://c/", "request": null}\n{"page": "http://d/"}\nx\n'
     )
     with pytest.raises(SourceError, match=r"there are page, request, request\.url, request\.stat"):
-        read(data)
-    assert read(data, column="page").urls == [
-        b"http://a/",
-        b"http://b/",
-        b"http://c/",
-        b"http://d/",
-    ]
-    found = read(data, column="request.url", group="request.status")
-    assert found.urls == [b"http://x/\xff", "http://y/\N{REPLACEMENT CHARACTER}".encode()]
-    assert found.columns["group"] == [b"301", None]
+        read_lines(data)
+    found = read_lines(data, column="page")
+    assert found.urls == urls("http://a/", "http://b/", "http://c/", "http://d/")
+    found = read_lines(data, column="request.url", group="request.status")
+    assert found.urls == urls(b"http://x/\xff", "http://y/\N{REPLACEMENT CHARACTER}")
+    assert found.of(b"http://x/\xff").group == b"301"
     assert found.rejected == {"no-url": 2, "no-object": 1}
     assert found.examples[-1].text == "x"
 
 
+def test_one_member_may_be_url_and_group_and_have_a_long_name():
+    found = read_lines(b'{"url": "http://a/"}\n', group="url")
+    assert found.of("http://a/").group == b"http://a/"
+    name = "member " * 20
+    data = json.dumps({name: "http://a/"}).encode() + b"\n"
+    assert read_lines(data, column=name).urls == urls("http://a/")
+
+
 def test_members_that_only_some_objects_have_are_known():
-    found = read(b'{"format": "json-pages-1.0"}\n{"url": "http://a/", "ts": "2020-01-02"}\n')
-    assert found.urls == [b"http://a/"]
-    assert [str(time) for time in found.columns["time"]] == ["2020-01-02 00:00:00"]
+    found = read_lines(b'{"format": "json-pages-1.0"}\n{"url": "http://a/", "ts": "2020-01-02"}\n')
+    assert found.urls == urls("http://a/")
+    assert found.of("http://a/").time == 1577923200
     assert found.rejected == {"no-url": 1}
 
 
 def test_unknown_members_are_an_error_that_lists_those_there_are():
     with pytest.raises(SourceError, match=r"rows\.jsonl: cannot tell which .* there are a, b;"):
-        read(b'{"a": 1}\n{"b": 2}\n')
+        read_lines(b'{"a": 1}\n{"b": 2}\n')
     with pytest.raises(SourceError, match=r"rows\.jsonl has no column crawl; there are url"):
-        read(b'{"url": "http://a/"}\n', group="crawl")
+        read_lines(b'{"url": "http://a/"}\n', group="crawl")
 
 
 def test_marks_line_ends_and_a_missing_last_newline_do_not_matter():
     lines = [b'{"url": "http://a/"}', b'  {"url": "http://b/"}  ']
     for mark in (b"", b"\xef\xbb\xbf"):
         for newline in (b"\n", b"\r\n"):
-            found = read(mark + newline.join(lines))
-            assert found.urls == [b"http://a/", b"http://b/"]
+            found = read_lines(mark + newline.join(lines))
+            assert found.urls == urls("http://a/", "http://b/")
             assert not found.rejected
 
 
 def test_long_lines_are_taken_up_to_a_limit(monkeypatch):
     text = b"x" * 3_000_000
-    found = read(b'{"url": "http://a/", "text": "' + text + b'"}\n{"url": "http://b/"}\n')
-    assert found.urls == [b"http://a/", b"http://b/"]
+    found = read_lines(b'{"url": "http://a/", "text": "' + text + b'"}\n{"url": "http://b/"}\n')
+    assert found.urls == urls("http://a/", "http://b/")
     monkeypatch.setattr(json_lines, "_MAX_LINE_BYTES", 1_500_000)
-    found = read(b'{"url": "http://b/"}\n{"url": "http://a/", "text": "' + text + b'"}\n')
-    assert found.urls == [b"http://b/"]
+    found = read_lines(b'{"url": "http://b/"}\n{"url": "http://a/", "text": "' + text + b'"}\n')
+    assert found.urls == urls("http://b/")
     assert found.rejected == {"too-long": 1}
+
+
+def test_a_line_of_millions_of_values_takes_little_memory():
+    line = b'{"url": "\\u0068ttp://a/", "x": [' + b"12," * 1_500_000 + b"12]}\n"
+    tracemalloc.start()
+    found = read_lines(b'{"url": "http://b/"}\n' + line)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.rejected == {"no-object": 1}
+    assert peak < 60_000_000
+
+
+@pytest.mark.parametrize(
+    "piece", [b" ", b"{", b"[", b'"', b"\\", b'{"url":', b'{"url":"', b"\n", b"}\n", b'{"x":"\\'],
+    ids=repr,
+)  # fmt: skip
+def test_no_bytes_that_repeat_take_longer_than_others(piece):
+    data = b'{"url": "http://a/"}\n' + piece * (400_000 // len(piece)) + b"\n"
+    start = time.process_time()
+    looks_like_json_lines(data)
+    assert read_lines(data).urls == urls("http://a/")
+    assert time.process_time() - start < 8
 
 
 def test_bytes_that_are_no_text_are_refused():
     with pytest.raises(SourceError, match=r"rows\.jsonl is no text file"):
-        read(b'{"url": "\0"}\n')
+        read_lines(b'{"url": "\0"}\n')
 
 
 @pytest.mark.parametrize(
@@ -169,17 +223,24 @@ LINE = st.one_of(
 
 
 @hypothesis.settings(max_examples=300)
-@hypothesis.given(lines=st.lists(LINE, max_size=8), ascii_only=st.booleans())
-def test_any_json_is_read_as_pythons_own_reader_reads_it(lines, ascii_only):
+@hypothesis.given(
+    lines=st.lists(LINE, max_size=8), ascii_only=st.booleans(), cuts=st.lists(st.integers(0, 400))
+)
+def test_any_json_is_read_as_pythons_own_reader_reads_it_cut_anywhere(lines, ascii_only, cuts):
     first = {"url": "http://first/"}
     data = "\n".join(json.dumps(line, ensure_ascii=ascii_only) for line in [first, *lines]).encode()
-    found = read(data)
-    urls = [line["url"] for line in lines if isinstance(line, dict) and _is_url(line.get("url"))]
-    expected = [url.encode().strip(b" \t\n\v\f\r") for url in urls]
-    assert found.urls == [b"http://first/", *expected]
-    assert found.rejected["no-object"] == sum(not isinstance(line, dict) for line in lines)
-    n_excluded = 1 + len(lines) - len(found.urls) - sum(found.rejected.values())
-    assert n_excluded == 0
+    places = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
+    pieces = [data[a:b] for a, b in pairwise(places)]
+    found = read(read_json_lines, GivenBlocks(*pieces))
+    objects = [line for line in lines if isinstance(line, dict)]
+    names = [line["url"] for line in objects if _is_url(line.get("url"))]
+    expected = [name.partition("#")[0].encode().strip() for name in names]
+    n_fetched = found.urls.total() + found.n_not_fetched
+    assert n_fetched == 1 + len(expected)
+    assert found.urls <= urls("http://first/", *expected)
+    assert found.rejected["no-object"] == len(lines) - len(objects)
+    n_told = n_fetched + found.rejected.total() + found.excluded.total()
+    assert n_told == 1 + len(lines)
 
 
 def _is_url(value):
@@ -192,9 +253,9 @@ def test_any_bytes_are_read_or_refused_in_words(data, broken):
     line[min(broken, len(line) - 1)] ^= 0x22
     refusal = ""
     try:
-        found = read(bytes(line) + data)
+        found = read_lines(bytes(line) + data)
     except SourceError as error:
         refusal = str(error)
-    told = refusal or len(found.urls) + (found.rejected + found.excluded).total()
+    told = refusal or found.urls.total() + (found.rejected + found.excluded).total()
     assert told
     assert not refusal or "rows.jsonl" in refusal

@@ -2,21 +2,21 @@
 
 import gzip
 import json
+import time
+import tracemalloc
 from collections import Counter
 from itertools import pairwise
 
 import hypothesis
 import hypothesis.strategies as st
-import numpy as np
 import pytest
-from gathered import GivenBlocks, gather, read_bytes
+from taken import GivenBlocks, read, read_bytes, urls
 
+from crawlgauge.core.captures import hash_text
 from crawlgauge.errors import DamagedInput, SourceError
+from crawlgauge.keys.rules import GIVEN
 from crawlgauge.sources import server_json
-from crawlgauge.sources.record_kernel import N_FIELDS, URL
-from crawlgauge.sources.request import Request
 from crawlgauge.sources.server_json import looks_like_server_json, read_server_json
-from crawlgauge.sources.server_json_kernel import BEFORE_ARRAY, BROKEN, find_cells, find_rows
 
 HEADER = ["urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length"]
 ROWS = [
@@ -25,7 +25,7 @@ ROWS = [
 ]
 
 
-def read(data, **wishes):
+def read_json(data, **wishes):
     return read_bytes(read_server_json, data, name="rows.json", **wishes)
 
 
@@ -34,48 +34,45 @@ def read(data, **wishes):
 def test_answers_are_read_in_one_line_or_in_many(indent, mark):
     data = mark + json.dumps([HEADER, *ROWS], indent=indent).encode()
     assert looks_like_server_json(data)
-    found = read(data, group="length")
-    assert found.urls == [b"http://www.a.org:80/", b"http://b.org/[x],{y}"]
-    assert found.columns["key"] == [b"org,a)/", b"org,b)/"]
-    assert str(found.columns["time"][0]) == "2008-03-28 04:14:43"
-    assert found.columns["status"] == [200, None]
-    assert found.columns["revisit"] == [False, True]
-    assert found.columns["mime"] == [b"text/html", b"warc/revisit"]
-    assert found.columns["digest"] == [b"ABC", b"ABC"]
-    assert found.columns["group"] == [b"1704", b"17"]
+    found = read_json(data, group="length")
+    first, second = found.of("http://www.a.org:80/"), found.of("http://b.org/[x],{y}")
+    assert first == (1206677683, 200, b"text/html", b"ABC", b"1704", False)
+    assert second == (1209325344, None, None, b"ABC", b"17", True)
     assert not found.rejected
+    keys = read_json(data, key_rule=GIVEN).urls
+    assert set(keys) == {hash_text(b"org,a)/"), hash_text(b"org,b)/")}
 
 
 def test_the_rows_as_the_server_lays_them_out_are_read():
     lines = [json.dumps(row, separators=(",", ":")) for row in [HEADER, *ROWS]]
-    assert len(read(("[" + ",\n".join(lines) + "]\n").encode()).urls) == 2
+    found = read_json(("[" + ",\n".join(lines) + "]\n").encode())
+    assert found.urls == urls("http://www.a.org:80/", "http://b.org/[x],{y}")
 
 
 def test_escapes_numbers_and_nulls_are_read_exactly():
-    found = read(
+    found = read_json(
         rb'[["original","statuscode","digest"],["http:\/\/a\/\u00e4\"\\","200",null],'
         rb'["http://b/",404,"\ud800"],["http://c/",2e2,[1]]]'
     )
-    assert found.urls == ['http://a/ä"\\'.encode(), b"http://b/", b"http://c/"]
-    assert found.columns["status"] == [200, 404, None]
-    assert found.columns["digest"] == [None, "\N{REPLACEMENT CHARACTER}".encode(), None]
+    names = ['http://a/ä"\\', "http://b/", "http://c/"]
+    assert found.urls == urls(*names)
+    assert [found.of(name).status for name in names] == [200, 404, None]
+    digests = [None, "\N{REPLACEMENT CHARACTER}".encode(), None]
+    assert [found.of(name).digest for name in names] == digests
 
 
 def test_answers_one_after_another_have_their_own_columns():
-    found = read(
+    found = read_json(
         b'[["original"],["http://a/"]]\n[]\n[["length","url"],["1","http://b/"]]\n[{"uri": "http://c/"}]'
     )
-    assert found.urls == [b"http://a/", b"http://b/", b"http://c/"]
+    assert found.urls == urls("http://a/", "http://b/", "http://c/")
     assert not found.rejected
 
 
-def test_thousands_of_answers_one_after_another_take_few_batches():
+def test_thousands_of_answers_one_after_another_are_read_as_one():
     answers = [[HEADER, ROWS[0]], [HEADER], [HEADER, *ROWS], [HEADER, [], ["a resume key"]]] * 1000
-    data = b"\n".join(json.dumps(answer).encode() for answer in answers)
-    batches = list(read_server_json(GivenBlocks(data), Request()))
-    assert len(batches) == 1
-    found = gather(batches)
-    assert found.urls == [ROWS[0][2].encode(), *(row[2].encode() for row in ROWS)] * 1000
+    found = read_json(b"\n".join(json.dumps(answer).encode() for answer in answers))
+    assert found.urls == urls(*[ROWS[0][2]] * 2000, *[ROWS[1][2]] * 1000)
     assert found.excluded == {"resume-key": 1000}
     assert not found.rejected
 
@@ -98,9 +95,10 @@ ANSWERS = [
 @hypothesis.given(answers=st.lists(st.sampled_from(ANSWERS), max_size=6))
 def test_answers_that_stand_together_say_what_each_says_alone(answers):
     packed = [json.dumps(answer).encode() for answer in (ANSWERS[0], *answers)]
-    together, alone = read(b"".join(packed)), [read(text) for text in packed]
-    for name in ("url", "key", "status"):
-        assert together[name] == [value for found in alone for value in found[name]]
+    together, alone = read_json(b"".join(packed)), [read_json(text) for text in packed]
+    assert together.urls == sum((found.urls for found in alone), Counter())
+    for found in alone:
+        assert found.rows.items() <= together.rows.items()
     assert together.rejected == sum((found.rejected for found in alone), Counter())
     assert together.excluded == sum((found.excluded for found in alone), Counter())
 
@@ -108,47 +106,47 @@ def test_answers_that_stand_together_say_what_each_says_alone(answers):
 def test_arrays_of_objects_are_read():
     data = json.dumps([{"url": "http://a/", "status": 200}, {"x": [{}]}, 5, {"message": "no"}])
     assert looks_like_server_json(data.encode())
-    found = read(data.encode())
-    assert found.urls == [b"http://a/"]
-    assert found.columns["status"] == [200]
+    found = read_json(data.encode())
+    assert found.urls == urls("http://a/")
+    assert found.of("http://a/").status == 200
     assert found.rejected == {"no-url": 1, "no-object": 1, "server-message": 1}
 
 
 def test_rows_that_are_none_are_rejected_with_their_place():
     data = b'[["length","url"],["1"],5,"x",{"url":"http://a/"},["1","http://b/"],["1",""],null]'
-    found = read(data)
-    assert found.urls == [b"http://b/"]
+    found = read_json(data)
+    assert found.urls == urls("http://b/")
     assert found.rejected == {"too-few-cells": 1, "no-row": 4, "no-url": 1}
     assert found.examples[0].offset == data.index(b'["1"]')
     assert found.examples[0].line is None
 
 
 def test_the_key_to_resume_from_is_no_capture():
-    found = read(b'[["url","length"],["http://a/","1"],[],["org%2Ca%29%2F+2008"]]')
-    assert found.urls == [b"http://a/"]
+    found = read_json(b'[["url","length"],["http://a/","1"],[],["org%2Ca%29%2F+2008"]]')
+    assert found.urls == urls("http://a/")
     assert found.excluded == {"resume-key": 1}
     assert not found.rejected
 
 
 def test_an_empty_answer_holds_no_captures():
     assert looks_like_server_json(b"[]\n")
-    assert read(b"[]\n").urls == []
+    assert not read_json(b"[]\n").urls
 
 
 def test_rows_without_a_header_are_read_where_the_user_says():
     data = b'[["org,a)/","http://a/"],["org,b)/","http://b/"]]'
     with pytest.raises(SourceError, match="cannot tell which column holds the URLs"):
-        read(data)
-    assert read(data, column="2").urls == [b"http://a/", b"http://b/"]
+        read_json(data)
+    assert read_json(data, column="2").urls == urls("http://a/", "http://b/")
 
 
 def test_what_cannot_be_understood_is_an_error_in_words():
     with pytest.raises(SourceError, match=r"rows\.json is no JSON array of rows"):
-        read(b'{"message": "x"}')
+        read_json(b'{"message": "x"}')
     with pytest.raises(SourceError, match=r"first row .* does not name the columns; .* byte 1$"):
-        read(b"[[1, 2], [3, 4]]")
+        read_json(b"[[1, 2], [3, 4]]")
     with pytest.raises(SourceError, match="there are id, name;"):
-        read(b'[{"id": "CC-MAIN-2025-33", "name": "August"}]')
+        read_json(b'[{"id": "CC-MAIN-2025-33", "name": "August"}]')
 
 
 @pytest.mark.parametrize(
@@ -163,9 +161,9 @@ def test_what_cannot_be_understood_is_an_error_in_words():
 )
 def test_an_array_that_ends_early_or_breaks_is_damage(data, reason):
     with pytest.raises(DamagedInput, match=reason):
-        read(data)
-    found = read(data, keep_damaged=True)
-    assert found.urls == [b"http://a/"]
+        read_json(data)
+    found = read_json(data, keep_damaged=True)
+    assert found.urls == urls("http://a/")
     assert [reason in damage.reason for damage in found.damages] == [True]
 
 
@@ -174,9 +172,9 @@ def test_damage_of_the_compression_ends_the_array():
     data = gzip.compress(json.dumps(rows).encode())
     data = data[: len(data) // 2]
     with pytest.raises(DamagedInput, match="ends before its compressed stream"):
-        read(data)
-    found = read(data, keep_damaged=True)
-    assert 0 < len(found.urls) < 50_000
+        read_json(data)
+    found = read_json(data, keep_damaged=True)
+    assert 0 < found.urls.total() < 50_000
     (damage,) = found.damages
     assert damage.lost.endswith("bytes of content, with the row that breaks off there")
 
@@ -184,13 +182,63 @@ def test_damage_of_the_compression_ends_the_array():
 def test_a_bracket_that_nobody_closes_does_not_fill_memory(monkeypatch):
     monkeypatch.setattr(server_json, "_MAX_ROW_BYTES", 1_000_000)
     with pytest.raises(DamagedInput, match="no row of a JSON array"):
-        read(b'[["url"],["http://a/"],[' + b'"x",' * 2_000_000)
+        read_json(b'[["url"],["http://a/"],[' + b'"x",' * 2_000_000)
+
+
+def test_a_row_of_millions_of_cells_takes_little_memory():
+    data = b'[["url"],["http://a/"],["http://b/",' + b"12," * 400_000 + b'12],["http://c/"]]'
+    tracemalloc.start()
+    found = read_json(data)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.urls == urls("http://a/", "http://c/")
+    assert found.rejected == {"no-row": 1}
+    assert peak < 80_000_000
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        b" ",
+        b"[",
+        b"{",
+        b'"',
+        b"\\",
+        b"],[",
+        b'["a" 1],',
+        b"[[],",
+        b'{"a" 1},',
+        b'"\\",',
+        b"1,",
+        b"][",
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("size", [1_000, 250_000])
+def test_no_bytes_that_repeat_take_longer_than_others(piece, size):
+    repeated = piece * (400_000 // len(piece))
+    blocks = [repeated[start : start + size] for start in range(0, len(repeated), size)]
+    start = time.process_time()
+    looks_like_server_json(repeated)
+    with pytest.raises(DamagedInput):
+        read(read_server_json, GivenBlocks(b'[["url"],["http://a/"],', *blocks))
+    assert time.process_time() - start < 8
+
+
+def test_an_array_of_objects_cut_anywhere_has_the_members_of_all():
+    data = json.dumps(
+        [{"x": 1}, {"url": "http://a/"}, {"url": "http://b/", "status": 404}]
+    ).encode()
+    for cut in range(1, len(data)):
+        found = read(read_server_json, GivenBlocks(data[:cut], data[cut:]))
+        assert found.urls == urls("http://a/", "http://b/")
+        assert found.of("http://b/").status == 404
 
 
 def test_a_long_answer_is_read_in_batches():
     rows = [["url"], *([f"http://a/{number}"] for number in range(100_000))]
-    found = read(json.dumps(rows).encode())
-    assert found.urls == [url.encode() for (url,) in rows[1:]]
+    found = read_json(json.dumps(rows).encode())
+    assert found.urls == urls(*(url for (url,) in rows[1:]))
 
 
 @pytest.mark.parametrize(
@@ -227,29 +275,7 @@ def test_any_rows_are_read_as_pythons_own_reader_reads_them(rows, indent, ascii_
     data = json.dumps(rows, indent=indent, ensure_ascii=ascii_only).encode()
     places = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
     pieces = [data[a:b] for a, b in pairwise(places)]
-    hypothesis.assume(looks_like_server_json(pieces[0]))
-    found = gather(read_server_json(GivenBlocks(*pieces), Request()))
+    found = read(read_server_json, GivenBlocks(*pieces))
     arrays = [row for row in rows[1:] if isinstance(row, list)]
-    assert found.urls == [b"http://a/" for row in arrays if row]
+    assert found.urls == urls(*["http://a/" for row in arrays if row])
     assert found.rejected["no-row"] == len(rows) - 1 - len(arrays)
-
-
-@hypothesis.given(data=st.lists(st.sampled_from(list(b'[]{},"\\ 1nul')), max_size=60).map(bytes))
-def test_kernels_keep_within_any_bytes(data):
-    block = np.frombuffer(data + b" ", dtype=np.uint8)
-    bounds = np.empty((8, 2), dtype=np.int64)
-    are_first = np.empty(8, dtype=np.bool_)
-    n_rows, place, state, _ = find_rows(block, 0, BEFORE_ARRAY, True, bounds, are_first)
-    assert 0 <= place <= block.size
-    assert BEFORE_ARRAY <= state <= BROKEN
-    spans = np.empty((n_rows, N_FIELDS, 2), dtype=np.int32)
-    n_cells = np.empty(n_rows, dtype=np.int32)
-    is_sure = np.empty(n_rows, dtype=np.bool_)
-    wanted = np.array([0, 1 << URL], dtype=np.uint8)
-    find_cells(block, bounds[:n_rows], wanted, spans, n_cells, is_sure)
-    for row in np.flatnonzero(is_sure):
-        cells = json.loads(data[bounds[row, 0] : bounds[row, 1]], parse_int=str)
-        assert n_cells[row] == len(cells)
-        first, last = spans[row, URL]
-        found = data[first:last].decode() if first >= 0 else None
-        assert found == (cells[1] if len(cells) > 1 else None)

@@ -1,18 +1,19 @@
 """ZipNum clusters: their indexes, where their parts are, and how long those must be."""
 
+import contextlib
 import gzip
+import http.server
 import io
+import json
+import threading
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlgauge.errors import DamagedInput, SourceError
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.inputs import InputFiles
-from crawlgauge.sources.progress import ReadingProgress
-from crawlgauge.sources.reading import ArchiveReader
-from crawlgauge.sources.request import Request
+from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.zipnum import (
     ClusterPart,
     looks_like_zipnum_index,
@@ -44,7 +45,7 @@ def read(tmp_path):
             (tmp_path / name).write_bytes(b"x")
         for name, text in texts.items():
             (tmp_path / f"{name}.loc").write_bytes(text)
-        with ByteStream(str(path), keep_damaged=keep_damaged) as stream:
+        with Stream(str(path), keep_damaged=keep_damaged) as stream:
             parts = read_cluster(stream).parts
             assert bool(stream.damages) == keep_damaged
         return parts
@@ -91,6 +92,125 @@ def test_names_that_no_file_can_have_are_missing(read, name):
         read(b"org,a)/ 2014\t" + name + b"\t0\t1\n")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../secret",
+        "..",
+        "parts/../../secret",
+        "parts/..",
+        "/etc/passwd",
+        "\\\\server\\share",
+        "C:\\secret",
+        "file:///etc/passwd",
+        "http://127.0.0.1/secret",
+        "s3://bucket/secret",
+    ],
+)
+@pytest.mark.parametrize("form", ["lines", "json"])
+def test_parts_that_lead_out_of_the_folder_are_refused(read, tmp_path, name, form):
+    (tmp_path.parent / "secret").write_bytes(b"x")
+    index = b"org,a)/ 2014\t%b\t0\t1\n" % name.encode()
+    if form == "json":
+        entry = json.dumps({"filename": name, "offset": 0, "length": 1})
+        index = JSON_INDEX + f"org,a)/ 2014 {entry}\n".encode()
+    with pytest.raises(SourceError, match=r"names a part .* leads out of its folder.*not trust it"):
+        read(index, "index.cdx.gz", cluster=b"%b\tindex.cdx.gz\n" % name.encode())
+
+
+def test_parts_may_lie_in_folders_below_and_have_dots_in_their_names(read, tmp_path):
+    (part, other) = read(
+        b"org,a)/ 2014\tparts/one..two\t0\t1\norg,b)/ 2014\t..one\t0\t1\n",
+        "parts/one..two.gz",
+        "..one.gz",
+    )
+    assert part.path == tmp_path / "parts" / "one..two.gz"
+    assert other.path == tmp_path / "..one.gz"
+
+
+def test_locations_that_cannot_be_read_are_passed_over(read, tmp_path):
+    found = read(INDEX, "a.gz", "two.gz", cluster=b"one\thdfs://host/one.gz\ta.gz\n")
+    assert found[0].path == tmp_path / "a.gz"
+
+
+@pytest.fixture
+def serve():
+    """Serve files on this machine; the address may be written with another host."""
+    servers = []
+
+    def start(files):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                content = files.get(self.path)
+                self.send_response(200 if content is not None else 404)
+                self.send_header("Content-Length", str(len(content or b"")))
+                self.end_headers()
+                if self.command == "GET":
+                    self.wfile.write(content or b"")
+
+            do_HEAD = do_GET  # noqa: N815 - as the base class calls it
+
+            def log_message(self, *_words):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return server.server_port
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def test_an_index_on_a_server_leads_to_parts_on_the_same_server_only(serve):
+    index = b"org,a)/ 2014\tone\t0\t1\n"
+    secret = serve({"/secret.gz": b"x"})
+    files = {"/a/cluster.idx": index, "/b/one.gz": b"x"}
+    port = serve(files)
+    name = f"http://127.0.0.1:{port}/a/cluster.idx"
+    for place in (f"http://127.0.0.1:{secret}/secret.gz", "/etc/hostname", "file:///etc/hostname"):
+        files["/a/cluster.loc"] = f"one\t{place}\n".encode()
+        with Stream(name) as stream, pytest.raises(SourceError, match="not found beside it"):
+            read_cluster(stream)
+    files["/a/cluster.loc"] = b"one\t/b/one.gz\n"
+    with Stream(name) as stream:
+        (part,) = read_cluster(stream).parts
+    assert str(part.path) == f"http://127.0.0.1:{port}/b/one.gz"
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (b'{"filename": "\\ud800", "offset": 0, "length": 1}', r"were not found .*: \?; put"),
+        (b'{"filename": "a\\u0000b", "offset": 0, "length": 1}', r"were not found .*: a.b; put"),
+        (b'{"filename": "a", "offset": %b, "length": 1}' % (b"9" * 4300), "lacks filename, offset"),
+        (b'{"filename": "a", "offset": -5, "length": 1}', "lacks filename, offset or length"),
+    ],
+    ids=["surrogate", "null", "many-digits", "negative"],
+)
+def test_a_cluster_of_impossible_parts_is_refused_in_words_that_can_be_printed(
+    read, entry, message
+):
+    with pytest.raises(SourceError, match=message) as error:
+        read(b'!meta 0 {"format": "cdxj-gzip-1.0"}\norg,a)/ 20200101000000 ' + entry + b"\n")
+    assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "piece", [b" ", b"\t", b"a", b" 2014", b"a 2014\t", b"!meta ", b"{", b"\n", b" \n"], ids=repr
+)
+def test_no_bytes_that_repeat_take_longer_than_others(read, piece):
+    start = time.process_time()
+    data = piece * (1_000_000 // len(piece))
+    looks_like_zipnum_index(data)
+    looks_like_zipnum_locations(data)
+    with contextlib.suppress(SourceError):
+        read(INDEX + data + b"\n", "one", "two")
+    assert time.process_time() - start < 8
+
+
 def test_the_index_of_a_web_archive_collection_is_understood(read, tmp_path):
     (part,) = read(JSON_INDEX, "index.cdx.gz")
     assert part == ClusterPart(name="index.cdx.gz", path=tmp_path / "index.cdx.gz", n_bytes=395)
@@ -131,7 +251,7 @@ def test_a_line_that_cannot_be_understood_is_an_error_that_says_where(read, inde
 
 def test_an_index_without_a_folder_cannot_be_followed():
     with (
-        ByteStream("-", open_file=lambda: io.BytesIO(INDEX)) as stream,
+        Stream("-", open_file=lambda: io.BytesIO(INDEX)) as stream,
         pytest.raises(SourceError, match="name the index as a file, or the parts themselves"),
     ):
         read_cluster(stream)
@@ -186,20 +306,3 @@ def test_no_bytes_break_recognition(data):
     looks_like_zipnum_index(INDEX + data)
     looks_like_zipnum_locations(data)
     looks_like_zipnum_locations(b"one\tone.gz\n" + data)
-
-
-@pytest.mark.parametrize("names", [["cluster.idx", "cluster.loc"], ["cluster.idx", "one.gz"]])
-def test_an_index_whose_parts_are_inputs_too_is_not_said_to_be_empty(tmp_path, caplog, names):
-    line = b'org,a)/ 20140126200624 {"url": "http://a.org/"}\n'
-    packed = gzip.compress(line)
-    (tmp_path / "one.gz").write_bytes(packed)
-    (tmp_path / "cluster.loc").write_bytes(b"one\tone.gz\n")
-    (tmp_path / "cluster.idx").write_bytes(b"org,a)/ 20140126200624\tone\t0\t%d\t1\n" % len(packed))
-    steps = []
-    files = InputFiles(names=tuple(str(tmp_path / name) for name in names), repeated=())
-    reader = ArchiveReader(files, Request(), progress=ReadingProgress(steps.append))
-    assert [url for batch in reader.captures() for url in batch.url.to_pylist()] == [
-        b"http://a.org/"
-    ]
-    assert "holds no captures" not in caplog.text
-    assert all(step.n_captures <= 1 for step in steps)

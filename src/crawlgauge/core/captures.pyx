@@ -187,7 +187,9 @@ cdef class Collector:
         excluded = dict(self._excluded)
         for reason in range(1, N_REASONS):
             if self._n_excluded[reason]:
-                excluded[REASONS[reason]] = self._n_excluded[reason]
+                # Readers may have left out others for the same reason.
+                n_before = excluded.get(REASONS[reason], 0)
+                excluded[REASONS[reason]] = n_before + self._n_excluded[reason]
         if not (self._n_captures or self._n_left or self._rejected or excluded):
             return
         names = self._settings.names
@@ -280,7 +282,8 @@ cdef class Collector:
         cdef Py_ssize_t length
         cdef i64 time
         cdef u64 key
-        if fields.url.start != NULL or self._needs_url:
+        # A record that has neither is none, whatever captures are known by.
+        if fields.url.start != NULL or self._needs_url or fields.key.start == NULL:
             self.verdict = judge_url(&fields.url)
             if self.verdict == OTHER_SCHEME:
                 self._n_excluded[OTHER_KIND] += 1

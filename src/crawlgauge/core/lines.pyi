@@ -5,6 +5,7 @@ from crawlgauge.core.captures import Collector
 FIELDS: Final[tuple[str, ...]]
 
 class LineScanner:
+    def __init__(self, collector: Collector) -> None: ...
     def scan(
         self, data: bytes | memoryview, start: int, end: int
     ) -> tuple[int, int, list[tuple[int, int, int]]]: ...

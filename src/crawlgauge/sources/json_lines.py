@@ -1,33 +1,58 @@
 """JSON Lines: one object a line, as CDX servers answer and many tools export."""
 
+import functools
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
 
-import numpy as np
-
+from crawlgauge.core.captures import Collector
+from crawlgauge.core.lines import FIELDS, LineScanner, ObjectScanner
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.captures import Captures
-from crawlgauge.sources.json_members import parse_members
-from crawlgauge.sources.json_objects import (
-    NO_MEMBERS,
-    MemberNames,
-    assemble_objects,
-    find_member_names,
-)
-from crawlgauge.sources.line_kernel import ACCEPTED, SKIPPED, TOO_LONG
-from crawlgauge.sources.lines import Lines, read_lines
-from crawlgauge.sources.records import MAX_URL_BYTES
-from crawlgauge.sources.request import Request
+from crawlgauge.sources.captures import Intake
+from crawlgauge.sources.columns import URL, find_columns, find_field
+from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.lines import UTF8_MARK, Line, scan_lines
+from crawlgauge.sources.what_counts import Settings
 
-__all__ = ["looks_like_json_lines", "read_json_lines"]
+__all__ = [
+    "DECODER",
+    "MAX_STRUCTURE",
+    "NO_MEMBERS",
+    "Members",
+    "find_members",
+    "looks_like_json_lines",
+    "parse_json",
+    "read_json_lines",
+    "to_bytes",
+]
 
 _MAX_LINE_BYTES = 1 << 24
 """Whole pages may stand beside their URLs; what is longer is no line any more."""
+_MAX_URL_BYTES = 1 << 16
 
 _OBJECT_BEGINS = re.compile(rb'\s*\{\s*(?:"|\}|\Z)')
 _N_TRIED = 10
-_UTF8_MARK = b"\xef\xbb\xbf"
+_MAX_TRIED = 10_000
+_LINE = re.compile(rb"[^\n]++")
+
+_MESSAGES = ("message", "error")
+"""Members by which servers say that there are no captures."""
+
+_MAX_SAMPLED = 100
+"""Objects whose members are looked at: enough to meet those that some of them lack."""
+_MAX_NAMES = 1000
+_LONGEST_NAME = 40
+"""That a scanner looks for."""
+_MAX_NESTING = 8
+
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+MAX_STRUCTURE = 1 << 18
+"""Characters of a value that stand outside of strings: each of them may become an object of
+Python's, which takes thirty times as much memory."""
+_LONE_SURROGATES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def looks_like_json_lines(beginning: bytes) -> bool:
@@ -40,59 +65,228 @@ def looks_like_json_lines(beginning: bytes) -> bool:
     >>> looks_like_json_lines(b'{\n  "url": "http://example.org/"\n}\n')
     False
     """
-    head = beginning.removeprefix(_UTF8_MARK).lstrip()
+    head = beginning.removeprefix(UTF8_MARK).lstrip()
     if not _OBJECT_BEGINS.match(head):
         return False
-    *lines, last = head.split(b"\n", _N_TRIED)
-    if not lines and len(head) > MAX_URL_BYTES:
+    lines = head.split(b"\n", _N_TRIED)
+    if len(lines) == 1 and len(head) > _MAX_URL_BYTES:
         # The first line is so long that its end is not in sight.
         return True
-    return any(parse_members(line, ()) is not None for line in (*lines, last))
+    return any(isinstance(parse_json(line), dict) for line in lines)
 
 
-def read_json_lines(stream: ByteStream, request: Request) -> Iterator[Captures]:
-    """Yield the captures of JSON Lines, a batch for each block.
+def read_json_lines(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
+    """Read JSON Lines.
 
     Parameters
     ----------
     stream
         The input.
-    request
-        Which members are wanted, and which one holds the URLs; the name of a member of a nested
-        object is written with dots, as in ``request.url``.
+    intake
+        Takes its records.
+    settings
+        What is wanted, and which member holds the URLs; the name of a member of a nested object is
+        written with dots, as in ``request.url``.
+
+    Yields
+    ------
+    None
+        After each block.
 
     Raises
     ------
     SourceError
         If the bytes are no text, or it cannot be told which member holds the URLs.
     """
-    if b"\0" in stream.beginning()[:MAX_URL_BYTES]:
+    beginning = stream.beginning()
+    if b"\0" in beginning[:_MAX_URL_BYTES]:
         raise SourceError(f"{stream.name} is no text file, hence no JSON Lines")
-    members = None
-    for lines in read_lines(stream, _MAX_LINE_BYTES):
-        if members is None:
-            members = find_member_names(lines.data.split(b"\n"), request, stream.name)
-        yield _scan(lines, members or NO_MEMBERS, request, stream.name)
+    intake.collector.begin()
+    reader = _Reader(intake, settings)
+    lines = islice(_LINE.finditer(beginning.removeprefix(UTF8_MARK)), _MAX_TRIED)
+    reader.find_members(parse_json(line[0]) for line in lines)
+    yield from scan_lines(stream, reader.scanner(), reader.judge, _MAX_LINE_BYTES)
 
 
-def _scan(lines: Lines, members: MemberNames, request: Request, name: str) -> Captures:
-    block = np.frombuffer(lines.data, dtype=np.uint8)
-    ends = lines.find_ends()
-    starts = np.concatenate(([0], ends[:-1] + 1))
-    ends = ends - ((ends > starts) & (block[ends - 1] == ord("\r")))
-    verdicts = np.full(ends.size, ACCEPTED, dtype=np.uint8)
-    verdicts[ends == starts] = SKIPPED
-    verdicts[ends - starts > _MAX_LINE_BYTES] = TOO_LONG
-    for line in np.flatnonzero((verdicts == ACCEPTED) & (block[starts] <= ord(" "))).tolist():
-        if lines.data[starts[line] : ends[line]].isspace():
-            verdicts[line] = SKIPPED
-    return assemble_objects(
-        lines.data,
-        np.column_stack((starts, ends)),
-        members,
-        verdicts=verdicts,
-        request=request,
-        name=name,
-        place=lines.place,
-        first_line=lines.n_before,
+class _Reader:
+    """Reads lines that are not as most are."""
+
+    def __init__(self, intake: Intake, settings: Settings) -> None:
+        self._intake, self._settings = intake, settings
+        self._members: Members | None = None
+
+    def find_members(self, objects: Iterable[object]) -> None:
+        """Find out which members the objects have, unless they are but messages."""
+        self._members = find_members(objects, self._settings, self._intake.name)
+
+    def scanner(self) -> LineScanner:
+        """Return what takes most lines in, or hands all back if they are too odd for it."""
+        collector = self._intake.collector
+        members = None if self._members is None else self._members.to_scan()
+        return LineScanner(collector) if members is None else ObjectScanner(collector, members)
+
+    def judge(self, line: Line) -> None:
+        """Take a line in, pass over it, or reject it."""
+        reason = self._take(line.text)
+        if reason is not None:
+            text = line.text.removesuffix(b"\r")
+            self._intake.reject(reason, text, offset=line.offset, line=line.number)
+
+    def _take(self, text: bytes) -> str | None:
+        if not text or text.isspace():
+            return None
+        if len(text) > _MAX_LINE_BYTES:
+            return "too-long"
+        found = parse_json(text)
+        if self._members is None:
+            self.find_members([found])
+        return (self._members or NO_MEMBERS).take(self._intake.collector, found)
+
+
+# ------------------------------------------------------------------------------ members of objects
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Members:
+    """Which members of objects hold the fields of a capture.
+
+    Parameters
+    ----------
+    paths
+        Fields, as the collector calls them, and the name of the member that holds each; with dots
+        between them for one in another.
+    is_nested
+        Whether a name leads into nested objects.
+    """
+
+    paths: tuple[tuple[str, str], ...]
+    is_nested: bool
+
+    def to_scan(self) -> list[tuple[bytes, int]] | None:
+        """Return the members that a scanner is to look for, or None if it cannot."""
+        names = {path.encode("utf-8", "surrogateescape"): field for field, path in self.paths}
+        if self.is_nested or len(names) < len(self.paths) or max(map(len, names)) > _LONGEST_NAME:
+            return None
+        return [(name, FIELDS.index(field)) for name, field in names.items()]
+
+    def take(self, collector: Collector, found: object) -> str | None:
+        """Take a value in as a record; return why it is rejected, or None if it is not."""
+        if not isinstance(found, dict):
+            return "no-object"
+        get: Callable[[str], Any] = found.get
+        if self.is_nested:
+            get = functools.partial(_follow, found)
+        try:
+            # As almost all are.
+            fields: dict[str, Any] = {
+                field: value.encode()
+                for field, path in self.paths
+                if (value := get(path)) and value != "-"
+            }
+        except (AttributeError, UnicodeEncodeError):
+            values = ((field, to_bytes(get(path))) for field, path in self.paths)
+            fields = {field: value for field, value in values if value not in (None, b"", b"-")}
+        if "url" in fields:
+            return collector.add(**fields)
+        is_message = any(found.get(name) is not None for name in _MESSAGES)
+        return "server-message" if is_message else "no-url"
+
+
+NO_MEMBERS = Members(paths=(), is_nested=False)
+"""For objects of which none holds a URL: they are messages, or worse."""
+
+
+def find_members(objects: Iterable[object], settings: Settings, source: str) -> Members | None:
+    """Find which members hold the fields, or return None if there are but servers' messages.
+
+    Parameters
+    ----------
+    objects
+        The first records, read by `parse_json`; those that are no objects are passed over.
+    settings, source
+        As for `find_columns`.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be told which member holds the URLs.
+    """
+    # An ordered set.
+    names: dict[str, None] = {}
+    outer: set[str] = set()
+    n_found = 0
+    for found in objects:
+        if not isinstance(found, dict) or _is_message(found):
+            continue
+        n_found += 1
+        outer.update(found)
+        names.update(dict.fromkeys(_list_paths(found)))
+        if n_found == _MAX_SAMPLED or len(names) > _MAX_NAMES:
+            break
+    if not n_found:
+        return None
+    # Members of the object itself go before those of the same meaning in nested ones.
+    ordered = sorted(names, key=lambda name: name not in outer)
+    columns = find_columns(ordered, settings, source=source)
+    return Members(
+        paths=tuple((FIELDS[field], ordered[position]) for field, position in columns.items()),
+        is_nested=any(ordered[position] not in outer for position in columns.values()),
     )
+
+
+def _follow(found: Mapping[str, Any], path: str) -> object:
+    if path in found:
+        return found[path]
+    value: object = found
+    for step in path.split("."):
+        if not isinstance(value, dict) or step not in value:
+            return None
+        value = value[step]
+    return value
+
+
+def _list_paths(found: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
+    for name, value in found.items():
+        if not _LONE_SURROGATES.search(name):
+            yield name
+            if isinstance(value, dict) and depth < _MAX_NESTING:
+                yield from (f"{name}.{inner}" for inner in _list_paths(value, depth + 1))
+
+
+def _is_message(found: Mapping[str, Any]) -> bool:
+    return any(name in found for name in _MESSAGES) and not any(
+        find_field(name) == URL for name in found
+    )
+
+
+# ------------------------------------------------------------------------------------------ values
+
+
+DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+"""Leaves numbers as they are written."""
+
+
+def parse_json(text: bytes) -> object:
+    """Return what JSON says, with its numbers as they are written, or None if it is none.
+
+    Bytes that are no UTF-8 are kept as they are, by `to_bytes`.
+    """
+    decoded = text.decode("utf-8", errors="surrogateescape")
+    if len(decoded) > MAX_STRUCTURE and len(_STRING.sub("", decoded)) > MAX_STRUCTURE:
+        return None
+    try:
+        return DECODER.decode(decoded)
+    except (ValueError, RecursionError):
+        return None
+
+
+def to_bytes(value: object) -> bytes | None:
+    """Return a string or a number as it is written; nothing for any other value."""
+    if not isinstance(value, str):
+        return None
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        # Half a surrogate pair, written as an escape, is no character.
+        text = _LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", value)
+        return text.encode("utf-8", errors="surrogateescape")

@@ -11,7 +11,7 @@ from crawlgauge.damage import Damage
 from crawlgauge.errors import DamagedInput
 from crawlgauge.sources.decompress import Stream
 
-__all__ = ["UTF8_MARK", "Line", "cut_line", "scan_lines"]
+__all__ = ["UTF8_MARK", "Line", "Lines", "cut_line", "read_lines", "scan_lines"]
 
 UTF8_MARK = b"\xef\xbb\xbf"
 """Some editors put it before a text; what a text is must be told without it."""
@@ -83,6 +83,47 @@ def scan_lines(
         if n_before is not None and not part.goes_on:
             n_before += n_scanned
         yield
+
+
+class Lines(NamedTuple):
+    """Whole lines, each with its newline, for readers that look at them themselves.
+
+    Parameters
+    ----------
+    data, start, end
+        They are ``data[start:end]``.
+    place
+        Where the first of them begins in the decompressed input.
+    n_before
+        How many lines stand before; None where damage has cost some.
+    is_cut
+        Whether there is but the last line of an input, which ends without a newline.
+    """
+
+    data: bytes
+    start: int
+    end: int
+    place: int
+    n_before: int | None
+    is_cut: bool
+
+
+def read_lines(stream: Stream, longest: int) -> Iterator[Lines]:
+    """Yield the lines of an input, many at a time, getting over damage where that is wanted.
+
+    Parameters
+    ----------
+    stream
+        The input.
+    longest
+        Of a line of more bytes there is only the beginning, one byte more than that.
+    """
+    n_before: int | None = 0
+    for part in _read_parts(stream, longest, None):
+        n_before = None if part.is_after_damage else n_before
+        yield Lines(part.data, part.start, part.end, part.place, n_before, part.is_last)
+        if n_before is not None:
+            n_before += part.data.count(b"\n", part.start, part.end)
 
 
 def cut_line(stream: Stream) -> Damage:

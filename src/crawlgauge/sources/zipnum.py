@@ -5,17 +5,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import TypeGuard
 
 from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
-from crawlgauge.remote.faults import RemoteFault
-from crawlgauge.remote.names import is_remote, is_web
-from crawlgauge.remote.remote_path import AnyPath, RemotePath, to_path
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.left_out import readable
+from crawlgauge.sources.captures import readable
+from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.lines import read_lines
-from crawlgauge.sources.records import MAX_URL_BYTES
+from crawlgauge.sources.remote import AnyPath, RemoteFault, RemotePath, is_remote, is_web, to_path
 
 __all__ = [
     "Cluster",
@@ -25,7 +23,7 @@ __all__ = [
     "read_cluster",
 ]
 
-_LONGEST_LINE = 2 * MAX_URL_BYTES
+_LONGEST_LINE = 1 << 17
 _SAMPLE_BYTES = 1 << 18
 _MAX_SAMPLED = 20
 _MAX_NAMED = 10
@@ -45,6 +43,8 @@ _ENDINGS = ("", ".gz", ".cdx.gz", ".cdxj.gz")
 _PART_ENDINGS = (b".gz", b".cdx", b".cdxj")
 _PART_NAME = re.compile(rb"[^\s:/]+")
 _SPACES = b" \r"
+_LEADS_OUT = re.compile(r"[/\\]|[A-Za-z]:|(.*[/\\])?\.\.([/\\]|\Z)|.*://", re.DOTALL)
+"""An absolute path, also of other systems, one that goes up, or an address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ def looks_like_zipnum_locations(beginning: bytes) -> bool:
     return 0 < len(located) <= 2 * n_like
 
 
-def read_cluster(stream: ByteStream) -> Cluster:
+def read_cluster(stream: Stream) -> Cluster:
     """Read which parts a cluster has, find them, and tell how long they must be.
 
     Parameters
@@ -132,6 +132,12 @@ def read_cluster(stream: ByteStream) -> Cluster:
         )
     sizes: dict[str, int] = {}
     for part, n_bytes in _entries(stream):
+        if part not in sizes and _LEADS_OUT.match(part):
+            shown = readable(part.encode(errors="replace"))
+            raise SourceError(
+                f"{stream.name} names a part {shown!r}, which leads out of its folder as in no "
+                "ZipNum cluster; do not trust it. Where parts are elsewhere, a .loc file says so"
+            )
         sizes[part] = max(sizes.get(part, 0), n_bytes)
     known = _read_locations(stream.path)
     found = {name: _find_part(name, known, stream.path.parent) for name in sizes}
@@ -157,11 +163,11 @@ def _missing(index: str, names: Sequence[str]) -> SourceError:
     )
 
 
-def _entries(stream: ByteStream) -> Iterator[tuple[str, int]]:
+def _entries(stream: Stream) -> Iterator[tuple[str, int]]:
     """Yield for each block the part it stands in and where it ends."""
     default: object = None
     for lines in read_lines(stream, _LONGEST_LINE):
-        texts = lines.data.split(b"\n")
+        texts = lines.data[lines.start : lines.end].split(b"\n")
         for number, text in enumerate(texts, start=1):
             line = text.strip(_SPACES)
             if meta := _META.fullmatch(line):
@@ -170,7 +176,7 @@ def _entries(stream: ByteStream) -> Iterator[tuple[str, int]]:
                 yield _decode(entry["part"]), int(entry["offset"]) + int(entry["length"])
             elif entry := _JSON_ENTRY.fullmatch(line):
                 yield _read_json_entry(entry["json"], default, stream.name)
-            elif line and number == len(texts):
+            elif line and lines.is_cut:
                 stream.report(_cut(stream))
             elif line:
                 where = "" if lines.n_before is None else f", line {lines.n_before + number:,}"
@@ -194,7 +200,7 @@ def _is_place(number: object) -> TypeGuard[int]:
     return isinstance(number, int) and 0 <= number < _END
 
 
-def _cut(stream: ByteStream) -> Damage:
+def _cut(stream: Stream) -> Damage:
     return Damage(
         file=stream.name,
         byte=stream.place,
@@ -225,19 +231,20 @@ def _read_locations(index: AnyPath) -> dict[str, list[str]]:
 
 def _find_part(name: str, known: Mapping[str, Iterable[str]], folder: AnyPath) -> AnyPath | None:
     """Return the first file that a part may be, or None."""
-    candidates = [*known.get(name, ()), *(name + ending for ending in _ENDINGS)]
-    paths = (to_path(file) if is_remote(file) else folder / file for file in candidates)
-    return next((path for path in paths if _is_file(path)), None)
-
-
-def _is_file(path: AnyPath) -> bool:
-    try:
-        return path.is_file()
-    except RemoteFault:
-        raise
-    except (OSError, ValueError):
-        # Too long for a path, or with bytes that no path has, or in a folder that is closed.
-        return False
+    for file in (*known.get(name, ()), *(name + ending for ending in _ENDINGS)):
+        try:
+            path = to_path(file) if is_remote(file) else folder / file
+            # Whoever wrote what is elsewhere shall not lead anybody to other servers.
+            is_near = isinstance(folder, Path) or path.parts[0] == folder.parts[0]
+            if is_near and path.is_file():
+                return path
+        except RemoteFault:
+            raise
+        except (OSError, ValueError, SourceError):
+            # Too long for a path, or with bytes that no path has, in a folder that is closed, or
+            # of a kind that cannot be read.
+            continue
+    return None
 
 
 def _first_lines(beginning: bytes) -> list[bytes]:

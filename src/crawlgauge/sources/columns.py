@@ -1,58 +1,40 @@
-"""Which names of columns and members mean the URL, its key, the capture's time and so on."""
+"""Which columns of tables, and members of objects, hold the URL, the capture's time and so on."""
 
 from collections.abc import Sequence
-from types import MappingProxyType
 
+from crawlgauge.core.lines import FIELDS
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.left_out import readable
-from crawlgauge.sources.record_kernel import DIGEST, GROUP, KEY, MIME, STATUS, TIME, URL
-from crawlgauge.sources.request import Request
+from crawlgauge.sources.captures import readable
+from crawlgauge.sources.what_counts import Settings
 
-__all__ = ["find_columns", "find_field", "list_names"]
+__all__ = [
+    "DIGEST",
+    "GROUP",
+    "KEY",
+    "MIME",
+    "STATUS",
+    "TIME",
+    "URL",
+    "find_columns",
+    "find_field",
+    "list_names",
+]
 
-_NAMES = MappingProxyType(
-    {
-        URL: (
-            "url",
-            "uri",
-            "original",
-            "originalurl",
-            "warctargeturi",
-            "targeturi",
-            "targeturl",
-            "originaluri",
-            "captureurl",
-            "pageurl",
-            "link",
-        ),
-        KEY: ("urlkey", "surtkey", "urlsurtkey", "surt", "surturl", "massagedurl"),
-        TIME: (
-            "timestamp",
-            "fetchtime",
-            "capturetime",
-            "warcdate",
-            "crawltime",
-            "crawldate",
-            "datetime",
-            "time",
-            "date",
-            "ts",
-        ),
-        STATUS: ("status", "statuscode", "fetchstatus", "httpstatus", "httpstatuscode"),
-        # What the server stated goes before what was detected: revisits are told by it.
-        MIME: (
-            "mime",
-            "mimetype",
-            "contentmimetype",
-            "contenttype",
-            "mimedetected",
-            "contentmimedetected",
-        ),
-        DIGEST: ("digest", "contentdigest", "payloaddigest", "warcpayloaddigest", "sha1"),
-    }
-)
+URL, KEY, TIME, STATUS, MIME, DIGEST, GROUP = range(len(FIELDS))
+
+_NAMES = {
+    URL: "url uri original originalurl warctargeturi targeturi targeturl originaluri captureurl "
+    "pageurl link",
+    KEY: "urlkey surtkey urlsurtkey surt surturl massagedurl",
+    TIME: "timestamp fetchtime capturetime warcdate crawltime crawldate datetime time date ts",
+    STATUS: "status statuscode fetchstatus httpstatus httpstatuscode",
+    # What the server stated goes before what was detected: revisits are told by it.
+    MIME: "mime mimetype contentmimetype contenttype mimedetected contentmimedetected",
+    DIGEST: "digest contentdigest payloaddigest warcpayloaddigest sha1",
+}
 """Names by field, the usual one first, without case and punctuation."""
 
+_KNOWN = {field: tuple(names.split()) for field, names in _NAMES.items()}
 _FILE_NAMES = ("filename", "warcfilename", "warcfile", "arcfilename", "warc")
 _FILE_GROUP = "filename"
 
@@ -60,23 +42,23 @@ _MAX_LISTED = 30
 """Names in a message; more would hide what it says."""
 
 
-def find_columns(names: Sequence[str], request: Request, *, source: str) -> dict[int, int]:
-    """Find which columns hold the fields of a capture.
+def find_columns(names: Sequence[str], settings: Settings, *, source: str) -> dict[int, int]:
+    """Find which columns hold the fields of a capture that are wanted.
 
     Parameters
     ----------
     names
         Names of the columns, in order.
-    request
+    settings
         Which column holds the URLs, and by which one the captures are cut into crawls, where the
-        user says so.
+        user says so; and what is kept of captures.
     source
         The input as the user named it.
 
     Returns
     -------
     dict
-        Position from 0 by field of `record_kernel`; fields that no column holds are left out.
+        Position from 0 by field, a place in `FIELDS`; what no column holds is left out.
 
     Raises
     ------
@@ -86,17 +68,22 @@ def find_columns(names: Sequence[str], request: Request, *, source: str) -> dict
 
     Examples
     --------
-    >>> find_columns(["urlkey", "original", "statuscode"], Request(), source="a.csv")
-    {0: 1, 1: 0, 3: 2}
+    >>> find_columns(["urlkey", "original", "statuscode"], Settings(), source="a.csv")
+    {0: 1, 3: 2}
     """
     plain = [_plain(name) for name in names]
+    wanted = {URL, TIME, STATUS, MIME}
+    if settings.rule == "given":
+        wanted.add(KEY)
+    if settings.keeps_digests:
+        wanted.add(DIGEST)
     columns = {
         field: plain.index(name)
-        for field, known in _NAMES.items()
-        if (name := _first_known(plain, known)) is not None
+        for field, known in _KNOWN.items()
+        if field in wanted and (name := _first_known(plain, known)) is not None
     }
-    if request.column is not None:
-        columns[URL] = _find_stated(names, request.column, source)
+    if settings.column is not None:
+        columns[URL] = _find_stated(names, settings.column, source)
     elif URL in columns:
         _find_stated(plain, plain[columns[URL]], source)
     else:
@@ -104,13 +91,13 @@ def find_columns(names: Sequence[str], request: Request, *, source: str) -> dict
             f"{source}: cannot tell which column holds the URLs; there are {list_names(names)}; "
             "say which with --column"
         )
-    if request.group is not None:
-        columns[GROUP] = _find_group(names, plain, request.group, source)
+    if settings.group is not None:
+        columns[GROUP] = _find_group(names, plain, settings.group, source)
     return dict(sorted(columns.items()))
 
 
 def find_field(name: str) -> int | None:
-    """Return which field of `record_kernel` a column of this name holds, or None.
+    """Return which field a column of this name holds, as a place in `FIELDS`, or None.
 
     Examples
     --------
@@ -118,7 +105,7 @@ def find_field(name: str) -> int | None:
     True
     """
     plain = _plain(name)
-    return next((field for field, known in _NAMES.items() if plain in known), None)
+    return next((field for field, known in _KNOWN.items() if plain in known), None)
 
 
 def list_names(names: Sequence[str]) -> str:

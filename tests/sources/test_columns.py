@@ -3,9 +3,20 @@
 import pytest
 
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.column_names import find_columns, find_field, list_names
-from crawlgauge.sources.record_kernel import DIGEST, GROUP, KEY, MIME, STATUS, TIME, URL
-from crawlgauge.sources.request import Request
+from crawlgauge.keys.rules import GIVEN
+from crawlgauge.sources.columns import (
+    DIGEST,
+    GROUP,
+    KEY,
+    MIME,
+    STATUS,
+    TIME,
+    URL,
+    find_columns,
+    find_field,
+    list_names,
+)
+from crawlgauge.sources.what_counts import Settings
 
 WAYBACK = ["urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length"]
 PYWB = ["urlkey", "timestamp", "url", "mime", "mime-detected", "status", "digest", "filename"]
@@ -23,11 +34,17 @@ PARQUET = [
 
 
 def find(names, **wishes):
-    return find_columns(names, Request(**wishes), source="a.csv")
+    wishes = {"key_rule": GIVEN, "levels": ("url", "content"), **wishes}
+    return find_columns(names, Settings(**wishes), source="a.csv")
 
 
 def test_the_columns_of_the_wayback_machine_are_known():
     assert find(WAYBACK) == {URL: 2, KEY: 0, TIME: 1, STATUS: 4, MIME: 3, DIGEST: 5}
+
+
+def test_keys_and_digests_are_read_only_where_they_are_wanted():
+    found = find_columns(WAYBACK, Settings(), source="a.csv")
+    assert found == {URL: 2, TIME: 1, STATUS: 4, MIME: 3}
 
 
 def test_what_the_server_stated_goes_before_the_detected_media_type():

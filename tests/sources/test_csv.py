@@ -4,40 +4,37 @@ import csv
 import gzip
 import io
 import random
-from collections import Counter
+import time
+import tracemalloc
 from itertools import pairwise
 
 import hypothesis
 import hypothesis.strategies as st
 import pytest
-from gathered import GivenBlocks, gather, read_bytes
+from taken import GivenBlocks, read, read_bytes, urls
 
+from crawlgauge.core.captures import hash_text
 from crawlgauge.errors import DamagedInput, SourceError
+from crawlgauge.keys.rules import GIVEN
 from crawlgauge.sources import csv_rows
 from crawlgauge.sources.csv_rows import looks_like_csv, read_csv_rows
-from crawlgauge.sources.request import Request
 
 
-def read(data, **wishes):
+def read_csv(data, **wishes):
     return read_bytes(read_csv_rows, data, name="rows.csv", **wishes)
 
 
 def test_columns_are_found_by_their_names():
-    found = read(
+    data = (
         b"urlkey,timestamp,original,mimetype,statuscode,digest\n"
         b'"org,a)/",20200102030405,http://a.org/,text/html,200,ABC\n'
         b"org)/,2020-01-02,http://b.org/,warc/revisit,-,\n"
     )
-    assert found.urls == [b"http://a.org/", b"http://b.org/"]
-    assert found.columns["key"] == [b"org,a)/", b"org)/"]
-    assert [str(time) for time in found.columns["time"]] == [
-        "2020-01-02 03:04:05",
-        "2020-01-02 00:00:00",
-    ]
-    assert found.columns["status"] == [200, None]
-    assert found.columns["revisit"] == [False, True]
-    assert found.columns["mime"] == [b"text/html", b"warc/revisit"]
-    assert found.columns["digest"] == [b"ABC", None]
+    found = read_csv(data)
+    assert found.of("http://a.org/") == (1577934245, 200, b"text/html", b"ABC", None, False)
+    assert found.of("http://b.org/") == (1577923200, None, None, None, None, True)
+    keys = read_csv(data, key_rule=GIVEN).urls
+    assert set(keys) == {hash_text(b"org,a)/"), hash_text(b"org)/")}
 
 
 @pytest.mark.parametrize("delimiter", [b",", b"\t", b";"])
@@ -50,129 +47,177 @@ def test_delimiters_line_ends_marks_and_quotes_are_told(delimiter, newline, mark
     for end in (newline, b""):
         data = mark + newline.join(lines) + end
         assert looks_like_csv(data)
-        assert read(data).urls == [b"http://a/?x=1", b"http://b/"]
-        assert not read(data).rejected
+        assert read_csv(data).urls == urls("http://a/?x=1", "http://b/")
+        assert not read_csv(data).rejected
 
 
 def test_quoted_cells_hold_delimiters_newlines_and_doubled_quotes():
-    found = read(b'note,url\r\n"a, ""b""\r\n\r\nc","http://a/?q=""x"",y"\r\n"""","http://b/"\r\n')
-    assert found.urls == [b'http://a/?q="x",y', b"http://b/"]
+    found = read_csv(
+        b'note,url\r\n"a, ""b""\r\n\r\nc","http://a/?q=""x"",y"\r\n"""","http://b/"\r\n'
+    )
+    assert found.urls == urls('http://a/?q="x",y', "http://b/")
     assert not found.rejected
 
 
 def test_a_cell_may_serve_as_url_and_group():
     data = b'url,x\n"http://a/?""1""",2\n'
-    found = read(data, group="url")
-    assert found.columns["group"] == found.urls == [b'http://a/?"1"']
+    found = read_csv(data, group="url")
+    assert found.of('http://a/?"1"').group == b'http://a/?"1"'
 
 
 def test_spaces_around_cells_do_not_matter():
-    assert read(b'x, url , y\n1,  "http://a/?a,b"  , "z, z"\n').urls == [b"http://a/?a,b"]
+    assert read_csv(b'x, url , y\n1,  "http://a/?a,b"  , "z, z"\n').urls == urls("http://a/?a,b")
 
 
 def test_blank_lines_and_leading_comments_are_passed_over():
-    found = read(b"# made by hand\n\nurl,x\n \t\nhttp://a/,1\n\n#1,2\n")
-    assert found.urls == [b"http://a/"]
+    found = read_csv(b"# made by hand\n\nurl,x\n \t\nhttp://a/,1\n\n#1,2\n")
+    assert found.urls == urls("http://a/")
     assert found.rejected == {"no-scheme": 1}
     assert found.examples[0].line == 7
 
 
 def test_rows_without_the_cell_of_the_url_have_too_few_cells():
-    found = read(b"rank,url,note\n1,http://a/,x\n2\n3,http://b/\n4,,x\n")
-    assert found.urls == [b"http://a/", b"http://b/"]
+    found = read_csv(b"rank,url,note\n1,http://a/,x\n2\n3,http://b/\n4,,x\n")
+    assert found.urls == urls("http://a/", "http://b/")
     assert found.rejected == {"too-few-cells": 1, "no-url": 1}
 
 
 def test_the_place_of_a_rejected_row_counts_the_lines_within_quotes():
     data = b'url,x\nhttp://a/,"1\n2\n3"\nbad,4\n'
-    (example,) = read(data).examples
+    (example,) = read_csv(data).examples
     assert (example.line, example.offset, example.text) == (5, data.index(b"bad"), "bad,4")
 
 
 def test_wrong_quotes_cost_only_their_own_line():
-    found = read(b'url,x\n"http://a/"b,1\nhttp://b/,"open\nhttp://c/,"ok"\nhttp://d/,5" wide\n')
-    assert found.urls == [b"http://c/", b"http://d/"]
+    found = read_csv(b'url,x\n"http://a/"b,1\nhttp://b/,"open\nhttp://c/,"ok"\nhttp://d/,5" wide\n')
+    assert found.urls == urls("http://c/", "http://d/")
     assert found.rejected == {"bad-quotes": 2}
 
 
 def test_a_quote_that_is_never_closed_costs_only_its_own_line():
-    found = read(b'url,x\nhttp://a/,"open\n' + b"http://b/,1\n" * 1000)
-    assert found.urls == [b"http://b/"] * 1000
+    found = read_csv(b'url,x\nhttp://a/,"open\n' + b"http://b/,1\n" * 1000)
+    assert found.urls == urls(*["http://b/"] * 1000)
     assert found.rejected == {"unclosed-quote": 1}
 
 
 def test_an_open_quote_in_the_header_does_not_eat_the_rows_below_it():
-    assert read(b'url,"x\n' + b"http://b/,1\n" * 50).urls == [b"http://b/"] * 50
-    assert read(b'url,"x\ny"\nhttp://b/,1\n').urls == [b"http://b/"]
-    assert read(b'"url"s,url\n"1",http://b/\n').urls == [b"http://b/"]
+    assert read_csv(b'url,"x\n' + b"http://b/,1\n" * 50).urls == urls(*["http://b/"] * 50)
+    assert read_csv(b'url,"x\ny"\nhttp://b/,1\n').urls == urls("http://b/")
+    assert read_csv(b'"url"s,url\n"1",http://b/\n').urls == urls("http://b/")
 
 
 def test_a_quote_that_runs_away_is_stopped_at_the_limit(monkeypatch):
     monkeypatch.setattr(csv_rows, "_MAX_ROW_BYTES", 100)
     blocks = [b'url,x\nhttp://a/,"open\n', *[b"http://b/,1\n" * 5] * 10]
-    found = gather(read_csv_rows(GivenBlocks(*blocks), Request()))
-    assert found.urls == [b"http://b/"] * 50
+    found = read(read_csv_rows, GivenBlocks(*blocks))
+    assert found.urls == urls(*["http://b/"] * 50)
     assert found.rejected == {"unclosed-quote": 1}
 
 
-def test_quotes_that_open_on_each_line_take_no_longer_than_others():
-    found = read(b'url,x\n"http://a/",1\n' + b'x","\n' * 500_000)
-    assert found.urls == [b"http://a/"]
-    assert sum(found.rejected.values()) == 500_000
+HOSTILE = [
+    b'x","\n',
+    b'"\n',
+    b'"',
+    b'""',
+    b'""\n',
+    b'"x"y,\n',
+    b'a,"b\n',
+    b'a,"b\n"',
+    b",",
+    b" ",
+    b"\n",
+    b"\r",
+    b'"a",\n',
+    b'" ",',
+    b'"a",' * 10_000 + b"\n",
+    b'"' * 60_000 + b"\n",
+    b"#" * 60_000,
+    b"http://a/,",
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE, ids=lambda piece: repr(piece[:12]))
+@pytest.mark.parametrize("size", [1_000, 250_000])
+def test_no_bytes_that_repeat_take_longer_than_others(piece, size):
+    repeated = piece * (400_000 // len(piece))
+    blocks = [repeated[start : start + size] for start in range(0, len(repeated), size)]
+    start = time.process_time()
+    looks_like_csv(repeated)
+    found = read(read_csv_rows, GivenBlocks(b'url,x\n"http://a/",1\n', *blocks))
+    assert found.of("http://a/")
+    assert time.process_time() - start < 8
+
+
+def test_a_row_of_millions_of_cells_takes_little_memory():
+    cells = b"ab," * 1_000_000
+    data = b"url,x\nhttp://a/," + cells + b"\nhttp://b/," + cells + b'"c"\n'
+    tracemalloc.start()
+    found = read_csv(data)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.urls == urls("http://a/", "http://b/")
+    assert peak < 60_000_000
 
 
 def test_long_cells_beside_the_url_do_no_harm_and_long_rows_are_rejected():
     text = b"x" * 3_000_000
-    found = read(b"url,text\nhttp://a/," + text + b"\nhttp://b/," + 2 * text + b"\nhttp://c/,x\n")
-    assert found.urls == [b"http://a/", b"http://c/"]
+    found = read_csv(
+        b"url,text\nhttp://a/," + text + b"\nhttp://b/," + 2 * text + b"\nhttp://c/,x\n"
+    )
+    assert found.urls == urls("http://a/", "http://c/")
     assert found.rejected == {"too-long": 1}
-    found = read(b"url,x\nhttp://a/" + b"y" * 70_000 + b",x\nhttp://c/,x\n")
-    assert found.urls == [b"http://c/"]
+    found = read_csv(b"url,x\nhttp://a/" + b"y" * 70_000 + b",x\nhttp://c/,x\n")
+    assert found.urls == urls("http://c/")
     assert found.rejected == {"too-long": 1}
 
 
 def test_without_a_header_the_only_column_of_urls_is_taken():
-    assert read(b"1,http://a/,x\n2,http://b/,y\n").urls == [b"http://a/", b"http://b/"]
+    assert read_csv(b"1,http://a/,x\n2,http://b/,y\n").urls == urls("http://a/", "http://b/")
 
 
 def test_without_a_header_the_user_may_give_the_position():
     data = b"http://a/,http://x/\nhttp://b/,http://y/\n"
     message = "cannot tell which column holds the URLs, as 1, 2 all do; say which, .*--column 1"
     with pytest.raises(SourceError, match=message):
-        read(data)
-    assert read(data, column="2").urls == [b"http://x/", b"http://y/"]
+        read_csv(data)
+    assert read_csv(data, column="2").urls == urls("http://x/", "http://y/")
 
 
 def test_a_header_of_unknown_names_is_told_by_the_urls_below_it():
-    assert read(b"address,note\nhttp://a/,x\nhttp://b/,y\n").urls == [b"http://a/", b"http://b/"]
+    assert read_csv(b"address,note\nhttp://a/,x\nhttp://b/,y\n").urls == urls(
+        "http://a/", "http://b/"
+    )
     with pytest.raises(SourceError, match="as from, to all do"):
-        read(b"from,to\nhttp://a/,http://b/\n")
-    assert read(b"from,to\nhttp://a/,http://b/\n", column="to").urls == [b"http://b/"]
+        read_csv(b"from,to\nhttp://a/,http://b/\n")
+    assert read_csv(b"from,to\nhttp://a/,http://b/\n", column="to").urls == urls("http://b/")
 
 
 def test_without_any_urls_the_error_lists_the_columns():
     with pytest.raises(SourceError, match="none does in the first rows; there are timestamp, stat"):
-        read(b"timestamp,status\n2020,200\n")
+        read_csv(b"timestamp,status\n2020,200\n")
     with pytest.raises(SourceError, match=r"rows.csv has no column page; there are url, x"):
-        read(b"url,x\nhttp://a/,1\n", column="page")
+        read_csv(b"url,x\nhttp://a/,1\n", column="page")
 
 
 def test_a_table_of_one_column_keeps_the_commas_of_its_urls():
     data = b"url\nhttp://a/1,2\nhttp://b/;x\n"
     assert looks_like_csv(data)
-    assert read(data).urls == [b"http://a/1,2", b"http://b/;x"]
+    assert read_csv(data).urls == urls("http://a/1,2", "http://b/;x")
 
 
 def test_empty_input_has_no_rows():
     for data in (b"", b"\n \n", b"# nothing\n"):
-        assert read(data).urls == []
+        assert not read_csv(data).urls
         assert not looks_like_csv(data)
-    assert read(b"url,x").urls == []
+    for data in (b"url,x", b"# made by hand\n\nurl,x", b"url,x\n"):
+        found = read_csv(data)
+        assert not found.urls
+        assert not found.rejected
 
 
 def test_bytes_that_are_no_text_are_refused():
     with pytest.raises(SourceError, match=r"rows.csv is no text file"):
-        read(b"url,x\nhttp://a/\0,1\n")
+        read_csv(b"url,x\nhttp://a/\0,1\n")
 
 
 @pytest.mark.parametrize(
@@ -236,9 +281,10 @@ def test_what_pythons_writer_writes_is_read_cut_anywhere(rows, delimiter, quotin
     head = len(b'"x","url","y"\r\n') if quoting == csv.QUOTE_ALL else len(b"x,url,y\r\n")
     places = sorted({0, *(head + cut for cut in cuts), len(data)})
     pieces = [data[a:b] for a, b in pairwise(places) if data[a:b]]
-    found = gather(read_csv_rows(GivenBlocks(*pieces), Request()))
+    found = read(read_csv_rows, GivenBlocks(*pieces))
     # Python's writer quotes no spaces, and leaves them outside of what it quotes.
-    assert found.urls == [("http://a/" + middle).strip(" \t\r\n").encode() for _, middle, _ in rows]
+    names = [("http://a/" + middle).strip(" \t\r\n") for _, middle, _ in rows]
+    assert found.urls == urls(*(name.partition("#")[0].strip(" \t\r\n") for name in names))
     assert not found.rejected
 
 
@@ -250,8 +296,8 @@ def test_a_large_file_of_cells_with_newlines_is_read_whole():
     n_rows = 2000
     for row in range(n_rows):
         writer.writerow(('a "line"\n' * rng.randrange(400), f"http://a/{row}"))
-    found = read(file.getvalue().encode())
-    assert found.urls == [b"http://a/%d" % row for row in range(n_rows)]
+    found = read_csv(file.getvalue().encode())
+    assert found.urls == urls(*(f"http://a/{row}" for row in range(n_rows)))
     assert not found.rejected
 
 
@@ -265,9 +311,9 @@ def test_damage_is_an_error_or_cuts_the_row_that_it_meets():
         members.append(gzip.compress((b"x,url\n" if part == 0 else b"") + rows))
     data = members[0][: len(members[0]) // 2] + members[1]
     with pytest.raises(DamagedInput):
-        read(data)
-    found = read(data, keep_damaged=True)
+        read_csv(data)
+    found = read_csv(data, keep_damaged=True)
     assert len(found.damages) == 1
-    hosts = Counter(url.split(b"/")[2] for url in found.urls)
-    assert 0 < hosts[b"0.org"] < 20_000
-    assert hosts[b"1.org"] >= 19_998
+    expected = [f"http://{part}.org/{row}" for part in range(2) for row in range(20_000)]
+    assert 0 < (found.urls & urls(*expected[:20_000])).total() < 20_000
+    assert (found.urls & urls(*expected[20_000:])).total() >= 19_998
