@@ -29,6 +29,9 @@ _N_CACHED = 1 << 12
 _DECISIVE = re.compile(rb"(?:https?|ftps?)://(?!http)[^\x00-\x20/?#]+(?=[/?])", re.IGNORECASE)
 """With such a beginning nothing that follows has a say in which host it is."""
 
+_PLAIN_KEY = re.compile(rb"\([a-z][a-z0-9-]*(?:,(?!www[0-9]{0,3}\))[a-z0-9_-]+)+\)")
+"""A host that is written in a key as in the canonical form."""
+
 _MAX_TYPE_BYTES = 255
 """127 bytes on each side of the slash is what can be registered (RFC 6838)."""
 
@@ -160,4 +163,6 @@ def _read_host(text: bytes) -> bytes:
     """Return a host that is written as in a key ``(org,example)``, a form or a URL."""
     if not text.endswith(b")"):
         return text
-    return host_of_key(text[1:]) if text.startswith(b"(") else _host_of_form(text[:-1])
+    if text.startswith(b"(") and not _PLAIN_KEY.fullmatch(text):
+        return host_of_key(text[1:])
+    return _host_of_form(text.strip(b"()"))

@@ -66,6 +66,10 @@ class Intake:
             Its number, from 1.
         """
         self.collector.reject(reason)
+        self.show(reason, text, offset=offset, line=line)
+
+    def show(self, reason: str, text: bytes, *, offset: int, line: int | None = None) -> None:
+        """Keep a record that has been counted as an example, if there are few; see `reject`."""
         if len(self.examples) < _MAX_EXAMPLES:
             self.examples.append(
                 Rejection(

@@ -68,7 +68,7 @@ FORMATS = {
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-def findFormat(beginning: bytes, settings: Settings, source: str) -> Format:
+def find_format(beginning: bytes, settings: Settings, source: str) -> Format:
     """Tell which format an input is of.
 
     Parameters

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from crawlgauge.core.columns import add_columns
 from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.captures import Intake, Rejection, printable, readable
+from crawlgauge.sources.captures import Intake, printable
 from crawlgauge.sources.columns import GROUP, KEY, STATUS, TIME, URL, find_columns
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.parquet_footer import (
@@ -43,7 +43,6 @@ _VIEW_BYTES = 16
 _MAX_BROKEN = 100
 """So many row groups may be broken; to find out of more takes too long."""
 _MIN_EXPANDED_ROWS = 1 << 24
-_MAX_EXAMPLES = 5
 
 _COMMON_CRAWL_KEY = "url_surtkey"
 """Common Crawl's index is of pages that were fetched from the web, and this is their SURT, by which
@@ -313,12 +312,8 @@ class _Reader:
         # Slices are handed over as they are, where the whole would be copied.
         for rows in table.iter_slices(_SLICE_ROWS):
             for row, reason, url in add_columns(intake.collector, rows, self._fields):
-                if len(intake.examples) < _MAX_EXAMPLES:
-                    # A row has a number, but no place in the file that anybody could look up.
-                    line, text = n_before + row + 1, readable(url)
-                    intake.examples.append(
-                        Rejection(file=intake.name, line=line, offset=0, reason=reason, text=text)
-                    )
+                # A row has a number, but no place in the file that anybody could look up.
+                intake.show(reason, url, offset=0, line=n_before + row + 1)
             n_before += rows.height
 
     def _report(self, part: _Part, error: BaseException | str) -> None:
