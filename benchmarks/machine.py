@@ -11,7 +11,7 @@ from pathlib import Path
 
 __all__ = ["Bystanders", "describe_machine", "describe_versions", "today"]
 
-PACKAGES = ("numpy", "pyarrow", "numba", "isal", "duckdb", "polars", "pyspark", "datasketches")
+PACKAGES = ("numpy", "polars", "isal", "duckdb", "pyarrow", "pyspark", "datasketches")
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 BUSY_FIELDS = (0, 1, 2, 5, 6)
 """user, nice, system, irq and softirq in the first line of /proc/stat."""

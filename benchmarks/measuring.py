@@ -1,24 +1,21 @@
 """Measure one job: CPU seconds of all its processes, wall time, memory and temporary disk.
 
 CPU seconds are user and system time of the process and of all that it started and waited for, as
-the kernel counts them. Memory is the sum of anonymous memory (`RssAnon`) over the process and its
-descendants, looked at 50 times a second: pages of mapped files are left out, since the kernel takes
-them back whenever it needs them.
+the kernel counts them. Memory is the anonymous memory of the process and its descendants, looked at
+50 times a second (``RssAnon``, which smaps calls ``Anonymous``): pages of mapped files are left
+out, since the kernel takes them back whenever it needs them.
 """
 
 import os
 import subprocess
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-__all__ = ["JobError", "Measurement", "measure"]
 
 SECONDS_BETWEEN_LOOKS = 0.02
 LOOKS_PER_DISK_LOOK = 25
 """Walking a folder costs more than reading a number of a process."""
-
 N_LINES_OF_ERROR = 20
 
 
@@ -28,21 +25,7 @@ class JobError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """What one run of a job took.
-
-    Parameters
-    ----------
-    cpu_seconds, wall_seconds
-        Time.
-    anonymous_bytes
-        Peak of anonymous memory.
-    scratch_bytes
-        Peak of what it wrote to its own folder: stores, spilled data, sorted lists.
-    output
-        What the last command printed.
-    cpu_parts
-        CPU seconds of each command, where there are several.
-    """
+    """What one run of a job took, what its last command printed, and CPU seconds by command."""
 
     cpu_seconds: float
     wall_seconds: float
@@ -55,16 +38,7 @@ class Measurement:
 def measure(
     commands: Sequence[Sequence[str]], *, scratch: Path, environment: Mapping[str, str]
 ) -> Measurement:
-    """Run commands one after the other and measure them as one job.
-
-    Parameters
-    ----------
-    commands
-        Each as its words.
-    scratch
-        A folder for the job alone.
-    environment
-        Variables of the commands.
+    """Run commands one after the other, in a folder for them alone, and measure them as one job.
 
     Raises
     ------
@@ -90,12 +64,12 @@ def _measure_one(
     anonymous = on_disk = n_looks = 0
     with out_path.open("wb") as output, error_path.open("wb") as errors:
         started = time.perf_counter()
-        process = subprocess.Popen(command, stdout=output, stderr=errors, env=dict(environment))
+        process = subprocess.Popen(command, stdout=output, stderr=errors, env=environment)
         while True:
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
             if pid:
                 break
-            anonymous = max(anonymous, sum(map(_anonymous_bytes, _descendants(process.pid))))
+            anonymous = max(anonymous, sum(map(_anonymous_bytes, _with_descendants(process.pid))))
             if n_looks % LOOKS_PER_DISK_LOOK == 0:
                 on_disk = max(on_disk, _bytes_in(scratch))
             n_looks += 1
@@ -115,31 +89,25 @@ def _measure_one(
     )
 
 
-def _descendants(pid: int) -> Iterable[int]:
+def _with_descendants(pid: int) -> Iterator[int]:
     """Yield a process and all that it started, as long as they live."""
     yield pid
-    try:
-        threads = list(Path(f"/proc/{pid}/task").iterdir())
-    except OSError:
-        return
-    for thread in threads:
+    for thread in Path("/proc", str(pid), "task").glob("*/children"):
         try:
-            text = (thread / "children").read_text(encoding="ascii")
+            children = thread.read_text(encoding="ascii").split()
         except OSError:
-            continue
-        for child in text.split():
-            yield from _descendants(int(child))
+            continue  # It has ended meanwhile.
+        for child in children:
+            yield from _with_descendants(int(child))
 
 
 def _anonymous_bytes(pid: int) -> int:
     try:
-        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+        text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     except OSError:
         return 0  # It has ended meanwhile.
-    for line in lines:
-        if line.startswith("RssAnon:"):
-            return int(line.split()[1]) * 1024
-    return 0
+    _, _, found = text.partition("RssAnon:")
+    return int(found.split(None, 1)[0]) * 1024 if found else 0
 
 
 def _bytes_in(folder: Path) -> int:

@@ -1,22 +1,26 @@
-"""Let contenders run in turn, round by round, and put what they took side by side."""
+"""Let programs do the same job in turn, round by round, and put what they took side by side."""
 
+import compileall
+import importlib.util
+import json
+import os
 import shutil
-import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from statistics import median
 
-from archives.making import Archive
-from contenders import Contender, environment
+from archives import Archive, make_archive, tell
 from measuring import Measurement, measure
-from results import Verdict
-
-__all__ = ["HEADER", "DisagreementError", "Race", "race", "run_once", "scratch_folder"]
+from results import Verdict, at_least
 
 HEADER = ("", "CPU s", "× ours", "range", "wall s", "× ours", "memory MB", "disk MB")
+NEEDS = {"igzip": ("isal",), "spark": ("pyspark", "java")}
+CRAWLGAUGE = (sys.executable, "-m", "crawlgauge", "--quiet")
 
 
 class DisagreementError(Exception):
@@ -24,16 +28,104 @@ class DisagreementError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Race:
-    """What all contenders took in all rounds; the first of them is the one compared with.
+class Settings:
+    """How to run a table: lines or keys of each crawl, rounds, a folder, and who is left out."""
+
+    size: int
+    n_rounds: int
+    folder: Path
+    without: tuple[str, ...] = ()
+    url_lists: tuple[Path, ...] = ()
+
+    def archive(self, kind: str, *, n_crawls: int = 16, size: int | None = None) -> Archive:
+        """Return an archive of that kind."""
+        n_lines = self.size if size is None else size
+        return make_archive(self.folder / "archives", kind, n_crawls=n_crawls, size=n_lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contender:
+    """A program that does the job.
 
     Parameters
     ----------
-    runs
-        By contender, one for each round.
-    absent
-        Who could not take part, and what it lacks.
+    name
+        As the table shows it; by the first word it can be left out.
+    commands
+        What to run, given a new folder.
+    read, expected
+        What it counted, taken from its output, and what it should have counted.
+    prepare
+        What is done in the new folder before, and not measured.
+    needs
+        Modules and programs without which it cannot take part.
     """
+
+    name: str
+    commands: Callable[[Path], Sequence[Sequence[str]]]
+    read: Callable[[str], object] = json.loads
+    expected: object = None
+    prepare: Callable[[Path], None] | None = None
+    needs: tuple[str, ...] = ()
+
+    def lacks(self) -> list[str]:
+        """Return what it needs and is not here."""
+        return [
+            name
+            for name in self.needs
+            if shutil.which(name) is None and importlib.util.find_spec(name) is None
+        ]
+
+
+def first_word(name: str) -> str:
+    """Return the first word of a contender's name, by which one speaks of it."""
+    return name.replace(",", "").split()[0].lower()
+
+
+def crawlgauge(
+    archive: Archive, *options: str, name: str = "crawlgauge", engine: str = "local"
+) -> Contender:
+    """Return crawlgauge from files to the matrix, in a store of its own."""
+    counts_all = "any" in options or archive.kind == "urls"
+
+    def commands(scratch: Path) -> list[list[str]]:
+        store = ("--store", str(scratch / "store"))
+        crawls = archive.write_crawl_list(scratch / "crawls.csv")
+        return [
+            [*CRAWLGAUGE, "add", *store, "--from", crawls, *options, "--engine", engine],
+            [*CRAWLGAUGE, "overlaps", *store, "--json", "--engine", engine],
+        ]
+
+    return Contender(
+        name=name,
+        commands=commands,
+        read=read_matrix,
+        expected=archive.n_shared if counts_all else archive.n_shared_2xx,
+        needs=NEEDS.get(engine, ()),
+    )
+
+
+def read_matrix(output: str) -> object:
+    """Return the matrix of ``crawlgauge overlaps --json``."""
+    return json.loads(output)["n_shared"]
+
+
+def peer(archive: Archive, name: str, query: str) -> Contender:
+    """Return a program of ``peers.py``: the one that the first word of its name tells."""
+    program = first_word(name)
+    command = [sys.executable, str(Path(__file__).with_name("peers.py")), program, query]
+    matrix = archive.n_shared_2xx if "2xx" in query else archive.n_shared
+    return Contender(
+        name=name,
+        commands=lambda scratch: [[*command, str(scratch), *map(str, archive.paths)]],
+        expected=sum(archive.n_text_bytes) if program == "igzip" else matrix,
+        needs=NEEDS.get(program, (program,)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Race:
+    """What all contenders took in all rounds, and who lacked what; ours is the first of them."""
 
     runs: dict[str, list[Measurement]]
     absent: dict[str, list[str]]
@@ -43,156 +135,97 @@ class Race:
         """Name of the first contender."""
         return next(iter(self.runs))
 
-    def best_cpu(self, name: str) -> float:
-        """Return the fewest CPU seconds of all rounds."""
-        return min(run.cpu_seconds for run in self.runs[name])
+    def cpu_seconds(self, name: str) -> float:
+        """Return the median of all rounds."""
+        return median(run.cpu_seconds for run in self.runs[name])
 
-    def best_wall(self, name: str) -> float:
-        """Return the fewest seconds of all rounds."""
-        return min(run.wall_seconds for run in self.runs[name])
-
-    def memory(self, name: str) -> int:
+    def megabytes(self, name: str) -> float:
         """Return the most anonymous memory of all rounds."""
-        return max(run.anonymous_bytes for run in self.runs[name])
+        return max(run.anonymous_bytes for run in self.runs[name]) / 1e6
 
-    def round_ratios(self, name: str) -> list[float]:
-        """Return the CPU seconds as multiples of ours in the same round."""
+    def ratios(self, name: str, unit: str = "cpu_seconds") -> list[float]:
+        """Return what it took in each round, as a multiple of what we took in the same round."""
         pairs = zip(self.runs[name], self.runs[self.ours], strict=True)
-        return [theirs.cpu_seconds / ours.cpu_seconds for theirs, ours in pairs]
-
-    def cpu_ratio(self, name: str) -> float:
-        """Return the median of `round_ratios`."""
-        return statistics.median(self.round_ratios(name))
-
-    def wall_ratio(self, name: str) -> float:
-        """Return the median of the same for wall time."""
-        pairs = zip(self.runs[name], self.runs[self.ours], strict=True)
-        return statistics.median(theirs.wall_seconds / ours.wall_seconds for theirs, ours in pairs)
+        return [getattr(theirs, unit) / getattr(ours, unit) for theirs, ours in pairs]
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the rows under `HEADER`."""
-        return [self._row(name) for name in self.runs]
-
-    def _row(self, name: str) -> tuple[str, ...]:
-        ratios = self.round_ratios(name)
-        return (
-            name,
-            f"{self.best_cpu(name):.2f}",
-            f"{self.cpu_ratio(name):.2f}",
-            f"{min(ratios):.2f}–{max(ratios):.2f}",
-            f"{self.best_wall(name):.2f}",
-            f"{self.wall_ratio(name):.2f}",
-            f"{self.memory(name) / 1e6:,.0f}",
-            f"{max(run.scratch_bytes for run in self.runs[name]) / 1e6:,.0f}",
-        )
+        return [
+            (
+                name,
+                f"{self.cpu_seconds(name):.2f}",
+                f"{median(self.ratios(name)):.2f}",
+                f"{min(self.ratios(name)):.2f}–{max(self.ratios(name)):.2f}",
+                f"{median(run.wall_seconds for run in runs):.2f}",
+                f"{median(self.ratios(name, 'wall_seconds')):.2f}",
+                f"{self.megabytes(name):,.0f}",
+                f"{max(run.scratch_bytes for run in runs) / 1e6:,.0f}",
+            )
+            for name, runs in self.runs.items()
+        ]
 
     def notes(self) -> list[str]:
         """Return what must be said below the table."""
-        absent = [
+        parts = [run.cpu_parts for run in self.runs[self.ours]]
+        found = []
+        if len(parts[0]) > 1:
+            seconds = [f"{median(part):.2f}" for part in zip(*parts, strict=True)]
+            found = [f"{self.ours}: {' + '.join(seconds)} CPU s for its commands."]
+        return found + [
             f"{name} did not take part: there is no {', '.join(lacks)} here."
             for name, lacks in self.absent.items()
         ]
-        return [*self._parts(), *absent]
 
-    def _parts(self) -> list[str]:
-        """Tell what each command took where a program is run by several."""
-        found = []
-        for name, runs in self.runs.items():
-            parts = min(runs, key=lambda run: run.cpu_seconds).cpu_parts
-            if len(parts) > 1:
-                seconds = " + ".join(f"{part:.2f}" for part in parts)
-                found.append(f"{name}: {seconds} CPU s for its commands in the best round.")
-        return found
-
-    def at_least(self, name: str, times: float, *, by_wall: bool = False) -> list[Verdict]:
-        """Return whether we are so many times faster; nothing if the other took no part."""
-        if name not in self.runs:
+    def is_faster(self, times: float, *names: str) -> list[Verdict]:
+        """Return whether we are so many times as fast as the fastest of those that took part."""
+        ratios = {name: median(self.ratios(name)) for name in names if name in self.runs}
+        if not ratios:
             return []
-        ratio = self.wall_ratio(name) if by_wall else self.cpu_ratio(name)
-        unit = "of wall time" if by_wall else "of CPU time"
-        return [
-            Verdict(
-                target=f"at least {times:g} × as fast as {name}",
-                found=f"{ratio:.2f} × {unit}",
-                is_met=ratio >= times,
-            )
-        ]
+        name = min(ratios, key=ratios.__getitem__)
+        return [at_least(f"as fast as {name}", times, ratios[name], "×")]
 
 
-def race(
-    contenders: Sequence[Contender],
-    archive: Archive,
-    expected: list[list[int]] | None,
-    *,
-    n_rounds: int,
-    folder: Path,
-    warm_up: Archive | None,
-) -> Race:
-    """Run all contenders in turn, in several rounds, after an unmeasured one with few data.
-
-    Parameters
-    ----------
-    contenders
-        Ours first.
-    archive
-        What they work on.
-    expected
-        The matrix that all must find; None where nothing is counted.
-    n_rounds
-        How often.
-    folder
-        For temporary files.
-    warm_up
-        A small archive of the same kind, for compiling and loading; None to do without.
+def race(contenders: Sequence[Contender], settings: Settings) -> Race:
+    """Run contenders in turn, in several rounds, ours first.
 
     Raises
     ------
     DisagreementError
-        If one of them counts something else.
+        If one of them counts something else than there is.
     """
-    absent = {item.name: item.lacks() for item in contenders if item.lacks()}
-    present = [item for item in contenders if item.name not in absent]
-    if warm_up is not None:
-        for contender in present:
-            run_once(contender, warm_up, None, folder)
-    _read_once(archive)
+    ours, *others = contenders
+    chosen = [ours, *(item for item in others if first_word(item.name) not in settings.without)]
+    absent = {item.name: item.lacks() for item in chosen if item.lacks()}
+    present = [item for item in chosen if item.name not in absent]
     runs: dict[str, list[Measurement]] = {item.name: [] for item in present}
-    for number in range(n_rounds):
+    for number in range(settings.n_rounds):
         for contender in present:
-            run = run_once(contender, archive, expected, folder)
-            _tell(
-                f"round {number + 1} of {n_rounds}: {contender.name} {run.cpu_seconds:.1f} CPU s, "
-                f"{run.wall_seconds:.1f} s, {run.anonymous_bytes / 1e6:,.0f} MB"
+            run = run_once(contender, settings.folder / "scratch")
+            tell(
+                f"round {number + 1} of {settings.n_rounds}: {contender.name} "
+                f"{run.cpu_seconds:.2f} CPU s, {run.wall_seconds:.2f} s, "
+                f"{run.anonymous_bytes / 1e6:,.0f} MB"
             )
             runs[contender.name].append(run)
     return Race(runs=runs, absent=absent)
 
 
-def run_once(
-    contender: Contender,
-    archive: Archive,
-    expected: list[list[int]] | None,
-    folder: Path,
-    prepare: Callable[[Path], None] | None = None,
-) -> Measurement:
-    """Run a contender in a folder of its own and check what it counted."""
-    with scratch_folder(folder) as scratch:
-        if prepare is not None:
-            prepare(scratch)
-        commands = contender.commands(archive, scratch)
-        run = measure(commands, scratch=scratch, environment=environment())
-    if expected is not None and contender.read is not None:
-        found = contender.read(run.output)
-        if found != expected:
-            raise DisagreementError(
-                f"{contender.name} counted other overlaps than there are in {archive.folder}: "
-                f"{found[0]}... instead of {expected[0]}..."
-            )
+def run_once(contender: Contender, folder: Path) -> Measurement:
+    """Run a contender in a new folder and check what it counted."""
+    with new_folder(folder) as scratch:
+        if contender.prepare is not None:
+            contender.prepare(scratch)
+        run = measure(contender.commands(scratch), scratch=scratch, environment=environment())
+    if contender.expected is not None and contender.read(run.output) != contender.expected:
+        raise DisagreementError(
+            f"{contender.name} did not count {str(contender.expected)[:80]}... but says: "
+            f"{run.output[:400]}"
+        )
     return run
 
 
 @contextmanager
-def scratch_folder(folder: Path) -> Iterator[Path]:
+def new_folder(folder: Path) -> Iterator[Path]:
     """Give a new folder, and delete it with all that is in it."""
     folder.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix="run-", dir=folder))
@@ -202,13 +235,13 @@ def scratch_folder(folder: Path) -> Iterator[Path]:
         shutil.rmtree(scratch)
 
 
-def _read_once(archive: Archive) -> None:
-    """Read all files, so that the first to run does not wait for the disk alone."""
-    for path in archive.paths:
-        with path.open("rb") as file:
-            while file.read(1 << 22):
-                pass
+@cache
+def environment() -> dict[str, str]:
+    """Return the variables of all jobs: they find the same crawlgauge as we do."""
+    import crawlgauge
 
-
-def _tell(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    package = Path(crawlgauge.__file__).parent
+    # What is installed comes with its bytecode; so does what is not.
+    compileall.compile_dir(package, quiet=1)
+    paths = [str(package.parent), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}

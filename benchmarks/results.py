@@ -1,57 +1,44 @@
 """A table of results: its rows, and what it says about the targets; as Markdown."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-
-__all__ = ["Result", "Verdict", "to_markdown"]
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A target and whether it was reached.
-
-    Parameters
-    ----------
-    target
-        In words.
-    found
-        What was measured instead, in the same unit.
-    is_met
-        Whether that is enough.
-    """
+    """A target in words, what was measured in the same unit, and whether that is enough."""
 
     target: str
     found: str
     is_met: bool
 
 
+def at_least(what: str, limit: float, value: float, unit: str) -> Verdict:
+    """Return whether a value is large enough."""
+    words = f"{what}: at least {limit:g} {unit}"
+    return Verdict(target=words, found=f"{value:.3g} {unit}", is_met=value >= limit)
+
+
+def at_most(what: str, limit: float, value: float, unit: str) -> Verdict:
+    """Return whether a value is small enough."""
+    words = f"{what}: at most {limit:g} {unit}"
+    return Verdict(target=words, found=f"{value:.3g} {unit}", is_met=value <= limit)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What one table shows.
-
-    Parameters
-    ----------
-    title
-        What was done, with how much data.
-    header, rows
-        The table; the first column holds names, all others numbers.
-    notes
-        Sentences below the table.
-    verdicts
-        What the targets say.
-    """
+    """What a table shows; the first column holds names, all others numbers."""
 
     title: str
     header: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     notes: Sequence[str] = ()
-    verdicts: Sequence[Verdict] = field(default_factory=tuple)
+    verdicts: Sequence[Verdict] = ()
 
 
 def to_markdown(result: Result) -> str:
     """Return a result as Markdown that can be read in a terminal, too."""
-    parts = [f"**{result.title}**", _to_table(result.header, result.rows)]
-    parts.extend(result.notes)
+    parts = [f"**{result.title}**", _to_table(result.header, result.rows), *result.notes]
     if result.verdicts:
         rows = [
             (item.target, item.found, "reached" if item.is_met else "missed")
@@ -62,15 +49,11 @@ def to_markdown(result: Result) -> str:
 
 
 def _to_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = [_to_line(header, widths)]
-    rule = ["-" * widths[0], *("-" * (max(width, 2) - 1) + ":" for width in widths[1:])]
-    lines.append(f"| {' | '.join(rule)} |")
-    lines.extend(_to_line(row, widths) for row in rows)
+    widths = [max(2, *map(len, column)) for column in zip(header, *rows, strict=True)]
+    rule = tuple("-" * (width - 1) + (":" if place else "-") for place, width in enumerate(widths))
+    lines = []
+    for cells in (header, rule, *rows):
+        name, *numbers = zip(cells, widths, strict=True)
+        padded = [name[0].ljust(name[1]), *(cell.rjust(width) for cell, width in numbers)]
+        lines.append(f"| {' | '.join(padded)} |")
     return "\n".join(lines)
-
-
-def _to_line(cells: tuple[str, ...], widths: list[int]) -> str:
-    first, *others = zip(cells, widths, strict=True)
-    padded = [first[0].ljust(first[1]), *(cell.rjust(max(width, 2)) for cell, width in others)]
-    return f"| {' | '.join(padded)} |"
