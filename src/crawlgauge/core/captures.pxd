@@ -82,7 +82,7 @@ cdef class Collector:
     cdef SurtWriter _writer
     cdef u8[MOST_URL_BYTES + 8] _form
 
-    cdef bint has_room(self) noexcept nogil
+    cdef Py_ssize_t n_room(self) noexcept nogil
     cdef int make_room(self) except -1
     cdef Outcome take(self, Fields* fields, Found* found, u64 text) noexcept nogil
     cdef object take_odd(self, Fields* fields, u64 text, Outcome outcome)

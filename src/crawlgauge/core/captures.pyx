@@ -230,12 +230,12 @@ cdef class Collector:
 
     # -------------------------------------------------------------------------------- what is held
 
-    cdef bint has_room(self) noexcept nogil:
-        """Tell whether one more record can be taken."""
-        return self._n_keys < ROOM and self._n_rows < ROOM and self._n_left < ROOM
+    cdef Py_ssize_t n_room(self) noexcept nogil:
+        """Return how many more records can be taken at least."""
+        return ROOM - max(self._n_keys, self._n_rows, self._n_left)
 
     cdef int make_room(self) except -1:
-        if not self.has_room():
+        if self.n_room() == 0:
             self.flush()
         return 0
 

@@ -176,7 +176,7 @@ cdef int _add_array(
     while row < array.length:
         collector.make_room()
         with nogil:
-            while row < array.length and collector.has_room():
+            while row < array.length and collector.n_room():
                 read_row(columns, n_columns, row, &fields)
                 row += 1
                 outcome = collector.take(&fields, &nothing, 0)

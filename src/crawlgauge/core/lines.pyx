@@ -4,12 +4,13 @@ A scanner reads lines as almost all of its format are. All others it hands back,
 Python to look at: those of another form, and those that the collector rejects.
 """
 cimport cython
+from libc.string cimport memset
 
 from crawlgauge.core.captures cimport TAKEN, Collector, Found, Outcome
 from crawlgauge.core.fields cimport NO_TIME, Fields, clear_fields, read_time
 from crawlgauge.core.words cimport (
-    LOWEST_BIT, Span, are_digits, find_far, find_near, is_digit, is_same, is_space, is_text, load64,
-    mark_byte, memcpy, trimmed, u8, u64,
+    Span, are_digits, find_either, find_far, find_near, is_digit, is_same, is_space, is_text,
+    load64, memcpy, trimmed, u8, u64,
 )
 
 cdef enum:
@@ -108,9 +109,11 @@ cdef class LineScanner:
         """Take lines up to one that needs somebody's attention, or until there is no room."""
         cdef Found nothing
         cdef Reading reading = SKIPPED
+        cdef Py_ssize_t n_room = self._collector.n_room()
         nothing.form.start = nothing.form.end = nothing.host.start = nothing.host.end = NULL
         self._outcome = TAKEN
-        while line.end < end and self._collector.has_room():
+        while line.end < end and n_room:
+            n_room -= 1
             line.start, line.end = line.end, find_far(line.end, end, c"\n")
             reading = self._read(line[0])
             if reading == STOPPED:
@@ -390,6 +393,7 @@ cdef struct Member:
     # One that is wanted of objects.
     int length
     int field
+    u64 word                # its first eight bytes, or fewer
     u8[LONGEST_NAME] name
 
 
@@ -416,7 +420,9 @@ cdef class ObjectScanner(LineScanner):
             if len(name) > LONGEST_NAME or not 0 <= field < N_FIELDS:
                 raise ValueError(f"no member can be called {name!r}, or hold field {field}")
             self._members[number].length, self._members[number].field = len(name), field
+            memset(self._members[number].name, 0, LONGEST_NAME)
             memcpy(self._members[number].name, <const u8*> name, len(name))
+            self._members[number].word = load64(self._members[number].name)
             self._wanted |= 1 << field
         self._n_members = len(members)
 
@@ -427,12 +433,18 @@ cdef class ObjectScanner(LineScanner):
         clear_fields(&self._fields)
         return FOUND if self._read_object(line) else HANDED_BACK
 
-    cdef inline int _which(self, Span name) noexcept nogil:
+    cdef inline int _which(self, Span name, const u8* end) noexcept nogil:
         """Return the field that a member of this name holds, or −1."""
+        cdef Py_ssize_t length = name.end - name.start
+        cdef u64 word = first_bytes(name.start, length, end)
         cdef int number
+        cdef Member* member
         for number in range(self._n_members):
-            if is_text(name, <const char*> self._members[number].name, self._members[number].length):
-                return self._members[number].field
+            member = &self._members[number]
+            if member.word == word and member.length == length and (
+                length <= 8 or is_same(name.start, member.name, length)
+            ):
+                return member.field
         return -1
 
     cdef bint _read_object(self, Span text) noexcept nogil:
@@ -449,14 +461,14 @@ cdef class ObjectScanner(LineScanner):
         place = skip_blank(place + 1)
         while place[0] == c'"':
             name.start = place + 1
-            name.end = find_quote(name.start, text.end)
+            name.end = find_either(name.start, text.end, c'"', c"\\")
             if name.end == text.end or name.end[0] != c'"':
                 return False
             place = skip_blank(name.end + 1)
             if place[0] != c":":
                 return False
             place = skip_blank(place + 1)
-            field = self._which(name)
+            field = self._which(name, text.end)
             if field < 0:
                 place = skip_value(place, text.end)
             elif found >> field & 1:
@@ -492,18 +504,15 @@ cdef inline const u8* skip_blank(const u8* place) noexcept nogil:
     return place
 
 
-cdef inline const u8* find_quote(const u8* place, const u8* end) noexcept nogil:
-    """Return the first quote or backslash, or `end`."""
-    cdef u64 word, marks
-    while end - place >= 8:
-        word = load64(place)
-        marks = mark_byte(word, c'"') | mark_byte(word, c"\\")
-        if marks:
-            return place + (LOWEST_BIT(marks) >> 3)
-        place += 8
-    while place < end and place[0] != c'"' and place[0] != c"\\":
-        place += 1
-    return place
+cdef inline u64 first_bytes(const u8* place, Py_ssize_t length, const u8* end) noexcept nogil:
+    """Return so many bytes, eight at most, as a word."""
+    cdef u64 word = 0
+    if length >= 8:
+        return load64(place)
+    if end - place >= 8:
+        return load64(place) & ((<u64> 1 << 8 * length) - 1)
+    memcpy(&word, place, length)
+    return word
 
 
 cdef inline const u8* read_value(const u8* place, const u8* end, Span* value) noexcept nogil:
@@ -511,9 +520,8 @@ cdef inline const u8* read_value(const u8* place, const u8* end, Span* value) no
     value.start = value.end = NULL
     if place[0] == c'"':
         value.start = place + 1
-        value.end = find_far(value.start, end, c'"')
-        # One word of the C library's at a time is faster than two bytes of ours.
-        if value.end == end or find_far(value.start, value.end, c"\\") != value.end:
+        value.end = find_either(value.start, end, c'"', c"\\")
+        if value.end == end or value.end[0] != c'"':
             return NULL
         return value.end + 1
     if end - place >= 4 and is_same(place, b"null", 4):
@@ -535,11 +543,11 @@ cdef const u8* skip_value(const u8* place, const u8* end) noexcept nogil:
     cdef int depth = 0
     while place < end:
         if place[0] == c'"':
-            place = find_quote(place + 1, end)
+            place = find_either(place + 1, end, c'"', c"\\")
             while place < end and place[0] == c"\\":
                 if end - place < 2:
                     return NULL
-                place = find_quote(place + 2, end)
+                place = find_either(place + 2, end, c'"', c"\\")
             if place == end:
                 return NULL
             place += 1
