@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from crawlgauge.core.batch import NO_TEXT
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake, readable
 from crawlgauge.sources.decompress import Stream
@@ -46,6 +47,24 @@ _HTTP_HEADER = re.compile(
     rb"\ncontent-type[\t\v\f\r ]*+:([^\n]*+(?:\n[ \t][^\n]*+(?=\n))*+)(?=\n))?+",
     re.IGNORECASE,
 )
+_OTHER_LINE = rb"[^\r\n]++\r\n"
+_TEXT = rb"(\S++(?: \S++)*+)\r\n"
+_USUAL = re.compile(
+    # Each of these once, in any order, among other lines.
+    rb"WARC/[0-9]\.[0-9]+\r\n(?>"
+    rb"WARC-(?>(?(1)(?!)|Type: (response)\r\n)|(?(2)(?!)|Date: " + _TEXT + rb")"
+    rb"|(?(3)(?!)|Target-URI: (?!<)" + _TEXT + rb")|(?(4)(?!)|Payload-Digest: " + _TEXT + rb")"
+    rb"|(?!(?i:type|date|target-uri|payload-digest)[\s:])" + _OTHER_LINE + rb")"
+    rb"|Content-(?>(?(5)(?!)|Length: ([0-9]{1,15})\r\n)"
+    rb"|(?(6)(?!)|Type: (application/http)(?:;[^\r\n]*+)?+\r\n)"
+    rb"|(?!(?i:length|type)[\s:])" + _OTHER_LINE + rb")"
+    rb"|(?!\s|(?i:WARC|Content)-)" + _OTHER_LINE + rb")++\r\n(?(1)(?(5)|(?!))|(?!))"
+    # Then lines of HTTP up to the media type.
+    rb"()" + HTTP_STATUS.pattern + rb"[^\n]*+\n(?:(?!\r*\n|(?i:content-type)[\s:])[^\n]*+\n)*+"
+    rb"(?i:content-type): ?([^\s;]++) ?(?:;[^\n]*+)?+\r?\n(?![ \t])"
+)
+"""A response as most crawlers write it. What is odd in any way is read field by field."""
+_USUAL_BYTES = 1 << 12
 _BLANK_LINE = re.compile(rb"\n\r*\n")
 _FOLD = re.compile(rb"\n[ \t]*")
 _USUAL_HEADER_BYTES = 1 << 11
@@ -157,6 +176,19 @@ class _WarcReader(RecordReader):
         return -1 if found is None else found.start()
 
     def read_header(self, at: int, next_member: int) -> Record:
+        usual = _USUAL.match(self.data, at, at + _USUAL_BYTES)
+        if usual is not None and self._group is None:
+            _, time, url, digest, length, _, _, status, mime = usual.groups()
+            body = usual.end(7)
+            end = body + int(length)
+            if usual.end() <= end <= next_member and end <= len(self.data):
+                group = self._file_name
+                return Record(
+                    body, end, None, url, time, status, mime, digest, group, NO_TEXT, True
+                )
+        return self._read_fields(at, next_member)
+
+    def _read_fields(self, at: int, next_member: int) -> Record:
         data = self.data
         version = _VERSION.match(data, at, at + _VERSION_BYTES)
         if version is None:
