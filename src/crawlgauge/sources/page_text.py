@@ -127,7 +127,7 @@ def _extract(content: bytes, header: bytes) -> str:
 
 _MAX_TAGS = 30_000
 _MAX_DEPTHS = 20_000_000
-_MAX_COPIES = 200_000
+_MAX_COPIES = 400_000
 _MAX_MOVED_CHARACTERS = 20_000_000_000
 _MAX_ATTRIBUTES = 2_000
 """Parsing and extraction take time with the square of how deep elements are nested, of how long the
@@ -174,15 +174,16 @@ def _takes_long(page: str) -> bool:
             place = len(page) if end is None else end.start()
             continue
         step = -1 if is_end else 1
-        if not _NOT_NESTED.fullmatch(name):
-            n_open = max(n_open + step, 0)
-        n_depths += n_open
         if name in _FORMATTING:
             n_formats = max(n_formats + step, 0)
             formats.add(tag[0])
-        elif name not in _INLINE:
-            # Of elements that are alike, three are opened again.
-            n_copies += min(n_formats, 3 * len(formats))
+        elif not _NOT_NESTED.fullmatch(name):
+            n_open = max(n_open + step, 0)
+        # Of elements that are alike, three are opened again.
+        n_again = min(n_formats, 3 * len(formats))
+        n_depths += n_open + n_again
+        if name not in _INLINE:
+            n_copies += n_again
             n_lists = max(n_lists + step, 0) if name in _LISTS else n_lists
             n_text += _INDENT * n_lists
             n_moved += 0 if is_end else n_text

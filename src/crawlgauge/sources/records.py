@@ -77,7 +77,7 @@ class Stop(Exception):  # noqa: N818 - says what the reader does
     body
         Where its body begins, if that is known.
     resume
-        Where to look for the next record that can be read; None for where the trouble tells.
+        Where at the earliest a record begins that can be read, if that is known.
     """
 
     def __init__(
@@ -436,10 +436,10 @@ class RecordReader(ABC):
         if stop.body is not None:
             self._payload = self._place + stop.body
         self._at = at if stop.at is None else stop.at
-        yield from self._get_over(stop.trouble, stop.resume)
+        yield from self._get_over(stop.trouble, self._place + stop.resume if stop.resume else 0)
 
     def _get_over(self, trouble: Trouble, resume: int = 0) -> Iterator[None]:
-        """Report damage and go on to the next record."""
+        """Report damage and go on to the next record, which begins at `resume` or behind."""
         record, payload = self._record, self._payload
         place = self._end if trouble is Trouble.CUT else self._place + self._at
         reason = trouble.value.format(title=self.title, record=self._words_for(record))
@@ -455,7 +455,6 @@ class RecordReader(ABC):
         begin = max(first, self._resumed_at + 1, place - _RETAINED_BYTES)
         hidden = ", and any records before it that a wrong length has hidden"
         hidden = hidden if begin > first else ""
-        resume += self._place
         self._go_back(begin)
         self._at = max(self._at, resume - self._place)
         if (yield from self._find_record()):

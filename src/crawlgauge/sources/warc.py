@@ -214,11 +214,11 @@ class _WarcReader(RecordReader):
         if kind not in _CAPTURES:
             other_kind = _OTHER_KINDS.get(kind, "unknown-type") if kind else ""
             return Record(body, end, other_kind)
-        values = b"".join(fields.values())
-        if b"\r" in values or b"\n" in values:
-            fields = {name: _join_lines(value) for name, value in fields.items()}
+        media = fields.get(_CONTENT_TYPE)
+        is_http = not media or _HTTP_MESSAGE.match(media)
+        fields = {name: _join_lines(value) for name, value in fields.items()}
         status, media = None, fields.get(_CONTENT_TYPE)
-        if not media or _HTTP_MESSAGE.match(media):
+        if is_http:
             status, media = self._read_http(at, next_member, body, end)
             media = media or fields.get(_IDENTIFIED_TYPE)
         is_revisit = kind == b"revisit"
@@ -298,8 +298,7 @@ class _WarcReader(RecordReader):
             return None, None
         status, media = header.groups()
         if media is not None:
-            media = media.strip()
-            media = _join_lines(media) if b"\r" in media or b"\n" in media else media
+            media = _join_lines(media.strip())
         return status, media
 
 
