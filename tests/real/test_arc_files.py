@@ -1,28 +1,30 @@
 """Real ARC files: each is read with exact counts or refused."""
 
-from collections import Counter
+import datetime as dt
+import sys
+from pathlib import Path
 
 import pytest
 
 from crawlgauge.errors import DamagedInput
 from crawlgauge.sources.arc import looks_like_arc, read_arc
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.request import Request
+from crawlgauge.sources.decompress import Stream
 
-FIELDS = frozenset({"time", "status", "mime", "digest"})
+sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
+
+from collected import read_records
 
 
 def read(path, *, keep_damaged=False):
     """Return rows of captures, the counts of what was left out, and the damage."""
-    rows, left = [], Counter()
-    with ByteStream(str(path), keep_damaged=keep_damaged) as stream:
+    with Stream(str(path)) as stream:
         assert looks_like_arc(stream.beginning())
-        for batch in read_arc(stream, Request(fields=FIELDS)):
-            names = ("url", "time", "status", "mime")
-            columns = batch.columns()
-            rows += zip(*(columns[name].to_pylist() for name in names), strict=True)
-            left.update({**batch.rejected, **batch.excluded})
-    return rows, left, stream.damages
+    found = read_records(read_arc, path.read_bytes(), name="x.arc", keep=keep_damaged)
+    rows = [
+        (row.url, dt.datetime.fromtimestamp(row.time, tz=dt.UTC), row.status, row.mime)
+        for row in found.rows
+    ]
+    return rows, found.rejected | found.excluded, found.damages
 
 
 def plain_read(data):

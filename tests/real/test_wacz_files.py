@@ -3,8 +3,9 @@
 import pytest
 
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.wacz import looks_like_wacz, open_wacz
+from crawlgauge.sources.what_counts import Settings
 
 # Lines of the index. The third is invalid by its signature only, its files are whole.
 FILES = {"valid_example_1": 1, "valid_example_2": 1, "invalid_signed_example_1": 2}
@@ -13,9 +14,9 @@ FILES = {"valid_example_1": 1, "valid_example_2": 1, "invalid_signed_example_1":
 @pytest.mark.parametrize("name", FILES)
 def test_each_index_is_read_in_place(shared_data, name):
     path = shared_data / "formats" / "wacz" / f"{name}.wacz"
-    with ByteStream(str(path)) as stream:
+    with Stream(str(path)) as stream:
         assert looks_like_wacz(stream.beginning())
-        (member,) = open_wacz(stream)
+        (member,) = open_wacz(stream, Settings())
         with member:
             lines = b"".join(member.blocks()).splitlines()
         assert stream.damages == []
@@ -27,7 +28,7 @@ def test_each_index_is_read_in_place(shared_data, name):
 def test_an_archive_without_captures_is_told(shared_data):
     path = shared_data / "formats" / "wacz" / "invalid_example_1.wacz"
     with (
-        ByteStream(str(path)) as stream,
+        Stream(str(path)) as stream,
         pytest.raises(SourceError, match="is a WACZ without captures"),
     ):
-        list(open_wacz(stream))
+        list(open_wacz(stream, Settings()))

@@ -1,18 +1,26 @@
 """Real WARC files: each is read with exact counts, equal to a plain reading, or refused."""
 
+import datetime as dt
 import gzip
 import re
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from crawlgauge.core.captures import Collector
 from crawlgauge.errors import DamagedInput, SourceError
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.request import Request
+from crawlgauge.keys.rules import RAW
+from crawlgauge.sources.captures import Intake
+from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.warc import looks_like_warc, read_warc
-from crawlgauge.sources.what_counts import WhatCounts, select_captures
+from crawlgauge.sources.what_counts import Settings
 
-FIELDS = frozenset({"time", "status", "mime", "digest"})
+sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
+
+from collected import read_records
+
 HARMLESS = {
     # Name: captures, rejected, excluded.
     "2-metadata-1.warc": (0, {}, {"metadata": 20}),
@@ -56,16 +64,18 @@ DAMAGED = {
 
 def read(path, *, keep_damaged=False):
     """Return rows of captures, the counts of what was left out, and the damage."""
-    rows, rejected, excluded = [], Counter(), Counter()
-    with ByteStream(str(path), keep_damaged=keep_damaged) as stream:
-        assert looks_like_warc(stream.beginning())
-        for batch in read_warc(stream, Request(fields=FIELDS)):
-            names = ("url", "time", "status", "revisit", "mime", "digest")
-            columns = batch.columns()
-            rows += zip(*(columns[name].to_pylist() for name in names), strict=True)
-            rejected.update(batch.rejected)
-            excluded.update(batch.excluded)
-    return rows, rejected, excluded, stream.damages
+    data = path.read_bytes()
+    assert looks_like_warc(data) or data.startswith(b"\x1f\x8b")
+    found = read_records(read_warc, data, name=str(path), keep=keep_damaged)
+    rows = [
+        (row.url, as_time(row.time), row.status, row.mime == b"warc/revisit", row.mime, row.digest)
+        for row in found.rows
+    ]
+    return rows, found.rejected, found.excluded, found.damages
+
+
+def as_time(seconds):
+    return dt.datetime.fromtimestamp(seconds, tz=dt.UTC).replace(tzinfo=None)
 
 
 def plain_read(path):
@@ -147,11 +157,13 @@ def test_iana_has_the_same_captures_as_its_indexes(shared_data):
 
 
 def test_iana_counts_39_urls_by_default(shared_data):
-    urls = set()
-    with ByteStream(str(shared_data / "formats/warc/iana.warc.gz")) as stream:
-        for batch in read_warc(stream, Request(fields=FIELDS)):
-            urls.update(select_captures(batch, WhatCounts()).url.to_pylist())
-    assert len(urls) == 39
+    batches, settings = [], Settings(key_rule=RAW)
+    collector = Collector(settings, batches.append)
+    with Stream(str(shared_data / "formats/warc/iana.warc.gz")) as stream:
+        for _ in read_warc(stream, Intake(stream.name, collector), settings):
+            pass
+    collector.flush()
+    assert len({key for batch in batches for key in batch.keys.tolist()}) == 39
 
 
 def test_common_crawl_s_warc_is_read_and_what_is_derived_from_it_is_refused(shared_data):

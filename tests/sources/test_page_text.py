@@ -1,6 +1,7 @@
 """The text of a page is the same under a new date, and another under another text."""
 
 import gzip
+import time
 import zlib
 
 import brotli
@@ -86,9 +87,63 @@ def test_a_page_that_grows_beyond_all_bounds_or_has_an_unknown_coding_has_no_tex
     assert fingerprint_page(page(), HEADER % b"Content-Encoding: sdch\r\n") is None
 
 
-@pytest.mark.parametrize("tag", [b"<div>", b"<table><tr><td>", b"<p>a</p>"])
-def test_a_page_made_to_be_slow_has_no_text(tag):
-    assert fingerprint_page(tag * 200_000 + page(), PLAIN) is None
+FORMATS = b"".join(b"<b id=%d>" % number for number in range(9000))
+NAMES = b"".join(b" a%d=1" % number for number in range(1_000_000))
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        b"<div>" * 200_000,
+        b"<table><tr><td>" * 200_000,
+        b"<p>a</p>" * 200_000,
+        b"<div>" * 28_000,
+        b"<b><div>" * 14_000,
+        b"<ol>x" * 28_000,
+        b"<ol>" * 250 + b"<li>x" * 28_000,
+        b"<div>" + FORMATS + b"</div>" + b"<div>x</div>" * 9000,
+        b"<div" + NAMES + b">",
+        b'<div x=">"' + NAMES + b" y='<div>'" + NAMES[: 1 << 19] + b">",
+        (b"<p>" + b"many words " * 40) * 18_000,
+    ],
+    ids=lambda hostile: hostile[:20].decode(),
+)
+def test_a_page_made_to_be_slow_has_no_text_and_is_told_soon(hostile):
+    start = time.process_time()
+    assert fingerprint_page(hostile + page(), PLAIN) is None
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<div>",
+        "<ol>x ",
+        "<b>",
+        "<b><div>",
+        "<p>some more words",
+        "<a b=c>x</a>",
+        "<",
+        "<a b='",
+        "&amp;",
+    ],
+)
+def test_the_time_for_any_page_is_bounded(unit):
+    for n_bytes in (1000, 20_000, 150_000, 1_000_000):
+        start = time.process_time()
+        fingerprint_page(page(after=unit * (n_bytes // len(unit))), PLAIN)
+        assert time.process_time() - start < 12
+
+
+def test_a_large_honest_page_has_a_text():
+    rows = "".join(
+        f"<tr><td><a name='r{k}'>number {k}<td><font color='#{k % 5}'>a row of a long table"
+        for k in range(4000)
+    )
+    lists = "".join(f"<ul><li>item {k}<ul><li>some words of item {k}</ul></ul>" for k in range(800))
+    script = "<script>var data = [" + "'<b a b c', " * 200 + "]</script>"
+    after = f"<table>{rows}</table>{lists}{script}"
+    assert fingerprint_page(page(after=after), PLAIN) is not None
 
 
 def test_the_encoding_is_that_of_the_header_else_of_the_page():

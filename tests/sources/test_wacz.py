@@ -1,20 +1,24 @@
 """WACZ files, whole and broken, honest and not."""
 
+import contextlib
 import gzip
 import hashlib
 import io
 import json
 import logging
+import os
 import random
 import struct
+import tracemalloc
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from crawlgauge.errors import DamagedInput, SourceError
-from crawlgauge.sources import expansion
-from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.wacz import looks_like_wacz, open_wacz
+from crawlgauge.sources.what_counts import Settings
 
 INDEX = b'org,a)/ 20200101000000 {"url": "http://a.org/"}\n' * 50
 WARC = b"WARC/1.0\r\nWARC-Type: warcinfo\r\n\r\n" * 20
@@ -44,12 +48,13 @@ def pack(files, package=True, method=STORED):
 
 @pytest.fixture
 def read(tmp_path):
-    def read_members(data, *, keep=False, max_expansion=500.0):
+    def read_members(data, *, keep=False, max_expansion=500.0, levels=("url",)):
         path = tmp_path / "a.wacz"
         path.write_bytes(data)
         found, damages = {}, []
-        with ByteStream(str(path), keep_damaged=keep) as stream:
-            for member in open_wacz(stream, keep_damaged=keep, max_expansion=max_expansion):
+        settings = Settings(keep_damaged=keep, max_expansion=max_expansion, levels=levels)
+        with Stream(str(path), keep_damaged=keep) as stream:
+            for member in open_wacz(stream, settings):
                 with member:
                     content = []
                     try:
@@ -81,6 +86,15 @@ def test_without_indexes_the_warc_files_are_read_in_order_of_name(read, index):
     found, damages = read(pack({**files, "archive/notes.txt": b"x"}))
     assert list(found.items()) == [("!/archive/a.warc", WARC), ("!/archive/b.warc.gz", WARC)]
     assert damages == []
+
+
+def test_where_texts_are_wanted_the_warc_files_come_before_the_indexes(read):
+    files = {"indexes/index.cdx": INDEX, "archive/a.warc": WARC}
+    levels = ("url", "content", "text")
+    assert read(pack(files), levels=levels)[0] == {"!/archive/a.warc": WARC}
+    assert read(pack({"indexes/index.cdx": INDEX}), levels=levels)[0] == {
+        "!/indexes/index.cdx": INDEX
+    }
 
 
 def test_a_missing_datapackage_is_said(read, caplog):
@@ -247,11 +261,79 @@ def test_a_datapackage_that_is_none_is_damage(read, text):
 
 
 def test_a_bomb_is_damage(read, monkeypatch):
-    monkeypatch.setattr(expansion, "_MIN_EXPANDED_BYTES", 1 << 16)
+    monkeypatch.setattr("crawlgauge.sources.decompress._MIN_EXPANDED_BYTES", 1 << 16)
     data = pack({"archive/a.warc": b"\n" * 5_000_000}, method=DEFLATED)
     with pytest.raises(DamagedInput, match=r"more than 500 times its size.*--max-expansion"):
         read(data)
     assert len(read(data, max_expansion=2000)[0]["!/archive/a.warc"]) == 5_000_000
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"indexes/index.cdx": b"\n" * (1 << 27)},
+        {"archive/a.warc": bytes(1 << 27)},
+        {"archive/a.warc.gz": gzip.compress(bytes(1 << 27))},
+        {"indexes/index.cdx": INDEX, "datapackage.json": b"[" + b"{}," * (20 << 20)},
+        {
+            "indexes/index.cdx": INDEX,
+            "datapackage.json": b'{"resources": [' + b"{}," * (1 << 20) + b"{}]}",
+        },
+    ],
+    ids=["index", "archive", "twice compressed", "package", "small package"],
+)
+def test_bombs_take_little_memory_until_they_are_refused(tmp_path, files, monkeypatch):
+    monkeypatch.setattr("crawlgauge.sources.decompress._MIN_EXPANDED_BYTES", 1 << 22)
+    path = tmp_path / "a.wacz"
+    path.write_bytes(pack(files, package=False, method=DEFLATED))
+    tracemalloc.start()
+    try:
+        with Stream(str(path), keep_damaged=True) as stream:
+            for member in open_wacz(stream, Settings(keep_damaged=True)):
+                with member:
+                    with contextlib.suppress(DamagedInput):
+                        for _ in member.blocks():
+                            pass
+                    assert member.n_read < 1 << 26
+        # A document of four megabytes may take a hundred as Python has it.
+        assert tracemalloc.get_traced_memory()[1] < 120 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_names_that_are_no_text_can_be_printed(read):
+    package = b'{"resources": [{"path": "indexes/\\u0000\\ud800\\u202e.cdx.gz", "bytes": 5}]}'
+    with pytest.raises(DamagedInput, match=r"!/indexes/\ufffd{3}\.cdx\.gz is damaged") as error:
+        read(pack({"indexes/index.cdx": INDEX}, package))
+    assert str(error.value).isprintable()
+
+
+def test_a_broken_index_whose_checksum_is_wrong_too_is_got_over(read):
+    packed = gzip.compress(INDEX, mtime=0)
+    data = pack({"indexes/index.cdx.gz": packed}, package=False)
+    data = data.replace(packed, packed[:10] + b"\xff" + packed[11:])
+    with pytest.raises(DamagedInput, match=r"index\.cdx\.gz is damaged"):
+        read(data)
+    found, (damage,) = read(data, keep=True)
+    assert found == {"!/indexes/index.cdx.gz": b""}
+    assert damage.reason.startswith("its compressed data are wrong")
+
+
+@pytest.mark.parametrize("number", [5, 24])
+def test_a_disk_that_fails_is_an_error_and_no_damage(tmp_path, monkeypatch, number):
+    path = tmp_path / "a.wacz"
+    path.write_bytes(pack({"indexes/index.cdx": INDEX}))
+
+    class FailingFile(io.BytesIO):
+        def seek(self, *_):
+            raise OSError(number, os.strerror(number))
+
+    with Stream(str(path), keep_damaged=True) as stream:
+        opened = iter([path.open("rb"), FailingFile()])
+        monkeypatch.setattr(Path, "open", lambda *_: next(opened))
+        with pytest.raises(OSError, match=os.strerror(number)):
+            list(open_wacz(stream, Settings(keep_damaged=True)))
+        assert stream.damages == []
 
 
 def test_content_beyond_the_stated_size_is_damage(read):
@@ -263,14 +345,14 @@ def test_content_beyond_the_stated_size_is_damage(read):
 
 def test_what_cannot_be_read_in_any_order_is_told(tmp_path):
     data = pack({"indexes/index.cdx": INDEX})
-    with ByteStream("-", open_file=lambda: io.BytesIO(data)) as stream:
+    with Stream("-", open_file=lambda: io.BytesIO(data)) as stream:
         assert looks_like_wacz(stream.beginning())
         with pytest.raises(SourceError, match="save it to a file first"):
-            list(open_wacz(stream))
+            list(open_wacz(stream, Settings()))
     packed = tmp_path / "a.wacz.gz"
     packed.write_bytes(gzip.compress(data))
-    with ByteStream(str(packed)) as stream, pytest.raises(SourceError, match="decompress it first"):
-        list(open_wacz(stream))
+    with Stream(str(packed)) as stream, pytest.raises(SourceError, match="decompress it first"):
+        list(open_wacz(stream, Settings()))
 
 
 def test_nothing_is_extracted(read, tmp_path):

@@ -3,35 +3,45 @@
 import re
 from collections.abc import Iterator
 
-import numpy as np
-
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.arc_kernel import FILEDESC, walk_arc
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.captures import Captures
-from crawlgauge.sources.record_stream import (
-    RecordFormat,
+from crawlgauge.sources.captures import Intake
+from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.records import (
+    HTTP_STATUS,
+    MAX_HEADER_BYTES,
+    Record,
+    RecordReader,
+    Stop,
+    Trouble,
     name_of_file,
-    read_records,
     refuse_other_format,
 )
-from crawlgauge.sources.request import Request
+from crawlgauge.sources.what_counts import Settings
 
 __all__ = ["looks_like_arc", "read_arc"]
 
 _MAGIC = re.compile(rb"[\r\n]*filedesc:", re.IGNORECASE)
-_RECORD = re.compile(
-    rb"(?:\A|(?<=\n))[a-z][a-z0-9+.-]{1,20}:[^\n]{1,4000}"
-    rb" [0-9.]{7,15} \d{8,18} [^\n]{1,100} \d{1,15} ?\r?\n",
-    re.IGNORECASE,
-)
-_RECORD_BYTES = 4200
-_EXCLUDED = {FILEDESC: "filedesc"}
+_LINE = re.compile(rb"([a-z][a-z0-9+.-]{1,20}:)[^\n]{2,4160}(?=\n)", re.IGNORECASE)
+_NEXT_LINE = re.compile(rb"\n" + _LINE.pattern, re.IGNORECASE)
+_LINE_TAIL = re.compile(rb" [0-9.]{7,15} \d{8,18} [^\n]{1,100} \d{1,15} ?\r?\n\Z")
+"""By which a record's line is told from others, where a record is looked for."""
+_LINE_TAIL_BYTES = 160
+_MAX_URL_BYTES = 4000
+_START_BYTES = 4200
+
 _DEFINITION = re.compile(rb"^(URL(?: [A-Za-z-]+)+) *\r?\n", re.MULTILINE | re.IGNORECASE)
 _DEFINITION_BYTES = 1 << 12
 _VERSION_1 = "URL IP-address Archive-date Content-type Archive-length"
 _FIRST_FIELDS = ["url", "ip-address", "archive-date", "content-type"]
 _LAST_FIELD = "archive-length"
+_URL, _DATE, _MEDIA = 0, 2, 3
+
+_SCHEME = re.compile(rb"[A-Za-z0-9+.-]+:")
+_PART_OF_SCHEME = re.compile(rb"[A-Za-z0-9+.-]+(?::|\Z)")
+_MIN_DATE_DIGITS = 8
+_MAX_LENGTH_DIGITS = 15
+_STATUS_LINE_BYTES = 64
+_FILEDESC = "filedesc"
 
 
 def looks_like_arc(beginning: bytes) -> bool:
@@ -45,8 +55,8 @@ def looks_like_arc(beginning: bytes) -> bool:
     return _MAGIC.match(beginning) is not None
 
 
-def read_arc(stream: ByteStream, request: Request) -> Iterator[Captures]:
-    """Yield the captures of an ARC file: all its records but the one that describes the file.
+def read_arc(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
+    """Read the captures of an ARC file: all its records but the one that describes the file.
 
     The status is that of the HTTP message in the body, and the media type that of the record's
     line.
@@ -55,9 +65,11 @@ def read_arc(stream: ByteStream, request: Request) -> Iterator[Captures]:
     ----------
     stream
         The file; compressed by record, as a whole or not at all.
-    request
-        Which columns are wanted. The group is ``filename``, the name of the file itself, or the
-        name of any field of the records' lines.
+    intake
+        Takes the captures.
+    settings
+        What is wanted of them. The group is ``filename``, the name of the file itself, or the name
+        of any field of the records' lines.
 
     Raises
     ------
@@ -66,37 +78,129 @@ def read_arc(stream: ByteStream, request: Request) -> Iterator[Captures]:
     DamagedInput
         If it is damaged, and that is not wanted to be got over.
     """
+    intake.collector.begin(has_status=True, has_type=True)
     beginning = stream.beginning()
-    if not (looks_like_arc(beginning) or _RECORD.search(beginning)):
-        refuse_other_format("ARC", beginning, stream.name)
-    yield from read_records(stream, request, _format_of(stream, request, beginning))
+    if not looks_like_arc(beginning) and _find_start(beginning, 0, len(beginning)) < 0:
+        refuse_other_format("ARC", stream)
+    yield from _ArcReader(stream, intake, settings, beginning).read()
 
 
-def _format_of(stream: ByteStream, request: Request, beginning: bytes) -> RecordFormat:
-    fields = _read_definition(beginning, stream.name)
-    names = [field.lower() for field in fields]
-    columns = [len(names), _find(names, "result-code"), _find(names, "checksum"), -1]
-    constant = np.array([-1, -1], dtype=np.int32)
-    file_name = name_of_file(stream)
-    if request.group == "filename":
-        constant[:] = 0, len(file_name)
-    elif request.group is not None:
-        columns[3] = _find(names, request.group.lower())
-        if columns[3] < 0:
-            raise SourceError(
-                f"the records of {stream.name} have no field {request.group!r}; group by filename, "
-                f"the name of the file itself, or by one of theirs: {', '.join(fields)}"
-            )
-    return RecordFormat(
-        title="ARC",
-        walk=walk_arc,
-        arguments=(np.array(columns, dtype=np.int64), constant),
-        start=_RECORD,
-        start_bytes=_RECORD_BYTES,
-        constants=file_name,
-        rejected={},
-        excluded=_EXCLUDED,
-    )
+class _ArcReader(RecordReader):
+    """Reads the lines of ARC records."""
+
+    title = "ARC"
+    start_bytes = _START_BYTES
+
+    def __init__(
+        self, stream: Stream, intake: Intake, settings: Settings, beginning: bytes
+    ) -> None:
+        super().__init__(stream, intake, settings)
+        fields = _read_definition(beginning, stream.name)
+        names = [field.lower() for field in fields]
+        self._n_fields = len(names)
+        self._status, self._digest = _find(names, "result-code"), _find(names, "checksum")
+        self._file_name = name_of_file(stream) if settings.group == "filename" else None
+        self._group = None
+        if settings.group is not None and self._file_name is None:
+            self._group = _find(names, settings.group.lower())
+            if self._group is None:
+                raise SourceError(
+                    f"the records of {stream.name} have no field {settings.group!r}; group by "
+                    "filename, the name of the file itself, or by one of theirs: "
+                    f"{', '.join(fields)}"
+                )
+
+    def begins(self, place: int) -> bool:
+        end = self.data.find(b"\n", place, place + MAX_HEADER_BYTES)
+        return end >= 0 and self._split_line(place, end) is not None
+
+    def find_start(self, at: int, end: int) -> int:
+        return _find_start(self.data, at, end)
+
+    def read_header(self, at: int, next_member: int) -> Record:
+        limit = at + MAX_HEADER_BYTES
+        line_end = self.data.find(b"\n", at, limit)
+        end = min(len(self.data), limit) if line_end < 0 else line_end
+        fence = self.find_fence(at, end) if end > next_member else None
+        if line_end < 0 or fence is not None:
+            is_long = fence is None and limit < len(self.data)
+            if is_long or not _PART_OF_SCHEME.match(self.data, at, end if fence is None else fence):
+                raise Stop(Trouble.NO_RECORD)
+            raise self.stop_short(at, fence)
+        fields = self._split_line(at, line_end)
+        if fields is None:
+            raise Stop(Trouble.NO_RECORD)
+        length = fields[-1].strip()
+        if not length.isdigit() or len(length) > _MAX_LENGTH_DIGITS:
+            raise Stop(Trouble.BAD_LENGTH)
+        body = line_end + 1
+        record = Record(body, body + int(length))
+        wanted = min(record.end, body + _STATUS_LINE_BYTES)
+        fence = self.find_fence(at, wanted) if wanted > next_member else None
+        seen = min(wanted, len(self.data) if fence is None else fence)
+        status = HTTP_STATUS.match(self.data, body, seen)
+        if status is None and seen < wanted:
+            raise self.stop_short(at, fence, body)
+        if fields[_URL][: len(_FILEDESC) + 1].lower() == b"filedesc:":
+            record.other_kind = _FILEDESC
+            return record
+        record.url = fields[_URL].strip().replace(b"\r", b"")
+        record.time = fields[_DATE]
+        record.mime = _known(fields[_MEDIA].partition(b";")[0])
+        record.is_http = status is not None
+        if status is not None:
+            record.status = status[1]
+        elif self._status is not None:
+            record.status = _known(fields[self._status])
+        if self._digest is not None:
+            record.digest = _known(fields[self._digest])
+        record.group = self._file_name if self._group is None else _known(fields[self._group])
+        return record
+
+    def _split_line(self, start: int, end: int) -> list[bytes] | None:
+        """Return the fields of a record's line, or None if it cannot be one.
+
+        They are told from the end, as URLs may contain spaces.
+        """
+        head, *others = self.data[start:end].rstrip(b"\r ").rsplit(b" ", self._n_fields - 4)
+        media = head.rfind(b" ")
+        date = head.rfind(b" ", 0, max(media, 0))
+        # A media type with parameters may contain spaces too.
+        while not _is_date(head[date + 1 : media]) and date >= 0 and not others[1:]:
+            media, date = date, head.rfind(b" ", 0, date)
+        address = head.rfind(b" ", 0, max(date, 0))
+        if len(others) < self._n_fields - 4 or address < 0:
+            return None
+        fields = [head[:address], head[address + 1 : date], head[date + 1 : media]]
+        if not _is_date(fields[_DATE]) or not _SCHEME.match(fields[_URL]):
+            return None
+        return [*fields, head[media + 1 :], *others]
+
+
+def _is_date(word: bytes) -> bool:
+    return len(word) >= _MIN_DATE_DIGITS and word.isdigit()
+
+
+def _known(word: bytes) -> bytes | None:
+    """Return a field, or None if it is empty or a dash, which stands for what is not known."""
+    return None if word == b"-" else word.strip().replace(b"\r", b"") or None
+
+
+def _find_start(data: bytes, at: int, end: int) -> int:
+    """Return the first place where a record's line seems to begin, or −1."""
+    begins_line = at == 0 or data[at - 1 : at] == b"\n"
+    found = _LINE.match(data, at, end) if begins_line else None
+    while found is None or not _ends_record_line(data, found):
+        found = _NEXT_LINE.search(data, at if found is None else found.end(), end)
+        if found is None:
+            return -1
+    return found.start(1)
+
+
+def _ends_record_line(data: bytes, line: re.Match[bytes]) -> bool:
+    begin, end = line.end(1), line.end() + 1
+    tail = _LINE_TAIL.search(data, max(begin + 1, end - _LINE_TAIL_BYTES), end)
+    return tail is not None and tail.start() - begin <= _MAX_URL_BYTES
 
 
 def _read_definition(beginning: bytes, name: str) -> list[str]:
@@ -112,5 +216,5 @@ def _read_definition(beginning: bytes, name: str) -> list[str]:
     return line.split()
 
 
-def _find(names: list[str], name: str) -> int:
-    return names.index(name) if name in names else -1
+def _find(names: list[str], name: str) -> int | None:
+    return names.index(name) if name in names else None

@@ -2,20 +2,18 @@
 
 import hashlib
 import re
+import zlib
 from importlib import import_module
 
+import zstandard
+
+from crawlgauge.core.batch import NOT_HTML
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.captures import NOT_HTML
-from crawlgauge.sources.content_coding import decode_content
 
 __all__ = ["MAX_PAGE_BYTES", "check_extractor", "fingerprint_page", "is_html"]
 
 MAX_PAGE_BYTES = 1 << 23
 """Longer pages are no texts that people read, and all of one must be in memory."""
-
-_MAX_TAGS = 30_000
-"""Extraction takes time with the square of how deep they are nested: twenty seconds if all of so
-many are, and hours for a page that was made to be slow."""
 
 _PACKAGES = ("resiliparse", "brotli")
 _TYPES = (b"text/html", b"application/xhtml+xml")
@@ -74,17 +72,14 @@ def fingerprint_page(content: bytes, header: bytes) -> int | None:
     Returns
     -------
     int or None
-        64 bits; None if the page is too long or has too many tags, cannot be decoded, or has hardly
-        any words.
+        64 bits; None if the page is too long or would take too long, cannot be decoded, or has
+        hardly any words.
     """
-    decoded = decode_content(content, header, MAX_PAGE_BYTES)
+    decoded = _undo_codings(content, header)
     if decoded is None or decoded.count(b"<") > _MAX_TAGS:
         return None
-    words = [
-        word
-        for line in _extract(decoded, header).casefold().split("\n")
-        for word in _words_of(line)
-    ]
+    text = _extract(decoded, header)
+    words = [word for line in text.casefold().split("\n") for word in _words_of(line)]
     if len(words) < _MIN_WORDS:
         return None
     digest = hashlib.blake2b(" ".join(words).encode("utf-8", "surrogatepass"), digest_size=8)
@@ -111,7 +106,9 @@ def _extract(content: bytes, header: bytes) -> str:
     )
     if encoding is None:
         encoding = encodings.detect_encoding(content, from_html_meta=True)
-    page = encodings.bytes_to_str(content, encoding)
+    page: str = encodings.bytes_to_str(content, encoding)
+    if _takes_long(page):
+        return ""
     text: str = extract_plain_text(
         page,
         preserve_formatting=True,
@@ -124,3 +121,120 @@ def _extract(content: bytes, header: bytes) -> str:
         skip_elements=_SKIPPED,
     )
     return text
+
+
+# ------------------------------------------------------------------------ pages made to be slow
+
+_MAX_TAGS = 30_000
+_MAX_DEPTHS = 20_000_000
+_MAX_COPIES = 400_000
+_MAX_MOVED_CHARACTERS = 20_000_000_000
+_MAX_ATTRIBUTES = 2_000
+"""Parsing and extraction take time with the square of how deep elements are nested, of how long the
+text is with all its lines, and of how many attributes a tag has, and memory with how often elements
+that format text must be opened again. Up to so many they take a few seconds at most."""
+
+_SPACE = r" \t\n\f\r"
+_ATTRIBUTE = (
+    rf"[^{_SPACE}/>][^{_SPACE}/>=]*+"
+    rf"(?:[{_SPACE}]*+=[{_SPACE}]*+(?>\"[^\"]*+\"|'[^']*+'|[^{_SPACE}>]*+))?+"
+)
+_TAG = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)((?>[{_SPACE}/]++|{_ATTRIBUTE})*+)")
+_EACH_ATTRIBUTE = re.compile(_ATTRIBUTE)
+_RAW_TEXTS = {name: re.compile(f"</{name}", re.IGNORECASE) for name in ("script", "style")}
+_FORMATTING = frozenset(
+    {"b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u"}
+)
+"""Elements that are opened again, as often as they are open, behind the end of another."""
+_INLINE = _FORMATTING | {"a", "nobr", "span", "img", "input", "label", "sub", "sup", "q", "cite"}
+_NOT_NESTED = re.compile(
+    "area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr|html|head|body|"
+    "a|nobr|p|li|d[td]|option|optgroup|t[rdh]|thead|tbody|tfoot"
+)
+"""Elements that are empty, stand once, or end where the next of their kind begins."""
+_LISTS = frozenset({"ul", "ol", "dl", "menu", "dir"})
+_INDENT = 2
+
+
+def _takes_long(page: str) -> bool:
+    """Tell whether the extractor would take long for a page, as only those do that are made so."""
+    n_open = n_formats = n_lists = n_text = place = 0
+    formats: set[str] = set()
+    n_depths = n_copies = n_moved = 0
+    while tag := _TAG.search(page, place):
+        n_text += tag.start() - place
+        place = tag.end()
+        is_end, name, attributes = tag[1], tag[2].lower(), tag[3]
+        if len(attributes) > _MAX_ATTRIBUTES:
+            n_attributes = sum(1 for _ in _EACH_ATTRIBUTE.finditer(attributes))
+            if n_attributes > _MAX_ATTRIBUTES:
+                return True
+        if name in _RAW_TEXTS and not is_end:
+            end = _RAW_TEXTS[name].search(page, place)
+            place = len(page) if end is None else end.start()
+            continue
+        step = -1 if is_end else 1
+        if name in _FORMATTING:
+            n_formats = max(n_formats + step, 0)
+            formats.add(tag[0])
+        elif not _NOT_NESTED.fullmatch(name):
+            n_open = max(n_open + step, 0)
+        # Of elements that are alike, three are opened again.
+        n_again = min(n_formats, 3 * len(formats))
+        n_depths += n_open + n_again
+        if name not in _INLINE:
+            n_copies += n_again
+            n_lists = max(n_lists + step, 0) if name in _LISTS else n_lists
+            n_text += _INDENT * n_lists
+            n_moved += 0 if is_end else n_text
+    return n_depths > _MAX_DEPTHS or n_copies > _MAX_COPIES or n_moved > _MAX_MOVED_CHARACTERS
+
+
+# ---------------------------------------------------------------------------------- content coding
+
+_CODING = re.compile(rb"^content-encoding[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
+_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+_BARE_DEFLATE = -zlib.MAX_WBITS
+
+
+def _undo_codings(content: bytes, header: bytes) -> bytes | None:
+    """Return what a payload is without its content coding (RFC 9110, 8.4.1).
+
+    What does not have the coding that its header tells is taken as it is: tools have undone it.
+    None if it is too long, or has a coding that cannot be undone here.
+    """
+    found = _CODING.search(header)
+    codings = [] if found is None else found[1].decode("latin-1").lower().split(",")
+    decoded: bytes | None = content
+    for coding in reversed([word.strip() for word in codings]):
+        if decoded is None or coding in ("", "identity", "none"):
+            continue
+        decoded = _undo_coding(decoded, coding)
+    return decoded
+
+
+def _undo_coding(content: bytes, coding: str) -> bytes | None:
+    if coding in ("gzip", "x-gzip", "deflate"):
+        for window_bits in (_GZIP_OR_ZLIB, _BARE_DEFLATE):
+            decoder = zlib.decompressobj(window_bits)
+            try:
+                decoded = decoder.decompress(content, MAX_PAGE_BYTES)
+            except zlib.error:
+                continue
+            return None if decoder.unconsumed_tail else decoded
+        return content
+    if coding == "zstd":
+        try:
+            reader = zstandard.ZstdDecompressor().stream_reader(content)
+            decoded = reader.read(MAX_PAGE_BYTES + 1)
+        except zstandard.ZstdError:
+            return content
+        return decoded if len(decoded) <= MAX_PAGE_BYTES else None
+    if coding == "br":
+        brotli = import_module("brotli")
+        try:
+            decoded = brotli.Decompressor().process(content, output_buffer_limit=MAX_PAGE_BYTES + 1)
+        except brotli.error:
+            return content
+        return decoded if len(decoded) <= MAX_PAGE_BYTES else None
+    return None

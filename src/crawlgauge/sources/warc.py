@@ -3,50 +3,91 @@
 import re
 from collections.abc import Iterator
 
-import numpy as np
-
+from crawlgauge.core.batch import NO_TEXT
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.captures import Captures
-from crawlgauge.sources.header_kernel import name_table
-from crawlgauge.sources.left_out import readable
-from crawlgauge.sources.record_stream import (
-    RecordFormat,
+from crawlgauge.sources.captures import Intake, readable
+from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.records import (
+    HTTP_STATUS,
+    MAX_HEADER_BYTES,
+    Record,
+    RecordReader,
+    Stop,
+    Trouble,
     name_of_file,
-    read_records,
     refuse_other_format,
 )
-from crawlgauge.sources.records import FIRST_OWN_VERDICT
-from crawlgauge.sources.request import Request
-from crawlgauge.sources.warc_kernel import (
-    EXCLUDED_TYPES,
-    FIELD_NAMES,
-    NO_TYPE,
-    OTHER_TYPE,
-    walk_warc,
-)
+from crawlgauge.sources.what_counts import Settings
 
 __all__ = ["looks_like_warc", "read_warc"]
 
 _MAGIC = re.compile(rb"[\r\n]*WARC/\d+\.\d+")
 _FIRST_LINE = re.compile(rb"[\r\n]*WARC/\d{1,3}\.\d{1,3} *\r*\n")
-_RECORD = re.compile(
+_START = re.compile(
     rb"WARC/\d{1,3}\.\d{1,3} {0,3}\r{0,2}\n(?:WARC-[a-z-]{1,40}|Content-[a-z]{1,20}) {0,3}:",
     re.IGNORECASE,
 )
-_RECORD_BYTES = 80
-_REVISIT = b"warc/revisit"
-_EXCLUDED = {
-    **{FIRST_OWN_VERDICT + code: kind.decode() for code, kind in enumerate(EXCLUDED_TYPES)},
-    OTHER_TYPE: "unknown-type",
-}
-_REJECTED = {NO_TYPE: "no-type"}
+_START_BYTES = 80
+_VERSION = re.compile(rb"WARC/[0-9 \r]{0,17}\.[0-9 \r]{0,17}\n")
+_VERSION_BYTES = 24
+_PART_OF_VERSION = re.compile(rb"W(?:A(?:R(?:C(?:/[0-9. \r]*)?)?)?)?")
 
-_HEADER_START = re.compile(rb"WARC/\d{1,3}\.\d{1,3} *\r*\n")
+_TYPE, _DATE, _LENGTH = b"warc-type", b"warc-date", b"content-length"
+_SINGLE = frozenset({_TYPE, _DATE, _LENGTH})
+"""These stand once in every header; twice only if two headers have run together."""
+_TARGET, _CONTENT_TYPE, _DIGEST = b"warc-target-uri", b"content-type", b"warc-payload-digest"
+_IDENTIFIED_TYPE = b"warc-identified-payload-type"
+_NAMES = (_TYPE, _DATE, _LENGTH, _TARGET, _CONTENT_TYPE, _DIGEST, _IDENTIFIED_TYPE)
+_VALUE = rb"[\t\v\f\r ]*+:([^\n]*+(?:\n[ \t][^\n]*+)*+)"
+"""Of a header field, behind its name. It goes on in lines that begin with white space."""
+_HTTP_HEADER = re.compile(
+    rb"(?-i:" + HTTP_STATUS.pattern + rb")"
+    # Lines up to the media type, of which none is blank.
+    rb"(?:[^\n]*+(?:\n(?!\r*\n|content-type[\t\v\f\r ]*+:)[^\n]*+)*+"
+    rb"\ncontent-type[\t\v\f\r ]*+:([^\n]*+(?:\n[ \t][^\n]*+(?=\n))*+)(?=\n))?+",
+    re.IGNORECASE,
+)
+_OTHER_LINE = rb"[^\r\n]++\r\n"
+_TEXT = rb"(\S++(?: \S++)*+)\r\n"
+_USUAL = re.compile(
+    # Each of these once, in any order, among other lines.
+    rb"WARC/[0-9]\.[0-9]+\r\n(?>"
+    rb"WARC-(?>(?(1)(?!)|Type: (response)\r\n)|(?(2)(?!)|Date: " + _TEXT + rb")"
+    rb"|(?(3)(?!)|Target-URI: (?!<)" + _TEXT + rb")|(?(4)(?!)|Payload-Digest: " + _TEXT + rb")"
+    rb"|(?!(?i:type|date|target-uri|payload-digest)[\s:])" + _OTHER_LINE + rb")"
+    rb"|Content-(?>(?(5)(?!)|Length: ([0-9]{1,15})\r\n)"
+    rb"|(?(6)(?!)|Type: (application/http)(?:;[^\r\n]*+)?+\r\n)"
+    rb"|(?!(?i:length|type)[\s:])" + _OTHER_LINE + rb")"
+    rb"|(?!\s|(?i:WARC|Content)-)" + _OTHER_LINE + rb")++\r\n(?(1)(?(5)|(?!))|(?!))"
+    # Then lines of HTTP up to the media type.
+    rb"()" + HTTP_STATUS.pattern + rb"[^\n]*+\n(?:(?!\r*\n|(?i:content-type)[\s:])[^\n]*+\n)*+"
+    rb"(?i:content-type): ?([^\s;]++) ?(?:;[^\n]*+)?+\r?\n(?![ \t])"
+)
+"""A response as most crawlers write it. What is odd in any way is read field by field."""
+_USUAL_BYTES = 1 << 12
 _BLANK_LINE = re.compile(rb"\n\r*\n")
-_FIELD = re.compile(rb"^([A-Za-z][A-Za-z0-9-]*)[ \t]*:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
-_JSON_START_BYTES = 1 << 16
+_FOLD = re.compile(rb"\n[ \t]*")
+_USUAL_HEADER_BYTES = 1 << 11
+_MAX_DIGITS = 15
+"""No file has 10^15 bytes; a longer number is no length."""
+
+_CAPTURES = frozenset({b"response", b"resource", b"revisit"})
+_OTHER_KINDS = {
+    name.encode(): name
+    for name in ("request", "metadata", "warcinfo", "conversion", "continuation")
+}
+"""Records that tell about captures, or hold what was made of them."""
+_HTTP_MESSAGE = re.compile(rb"application/http[ \t\n\v\f\r]*(?:;|\Z)", re.IGNORECASE)
+_REVISIT = b"warc/revisit"
+_MAX_HTTP_BYTES = 1 << 16
+"""HTTP headers end before, as servers and clients refuse longer ones."""
+_STATUS_LINE_BYTES = 16
+"""In so many bytes the code of an HTTP status line stands."""
+_PAGE = re.compile(rb"\s*(?:https?|ftps?)://[^/?#\s]", re.IGNORECASE)
+
+_FIELD_NAME = re.compile(rb"^((?:WARC|Content)-[A-Za-z0-9-]*)[ \t]*:", re.MULTILINE)
 _FIELDS_BYTES = 1 << 16
+_JSON_START_BYTES = 1 << 16
 _ADVICE = (
     "use the WARC files themselves, or better their index (CDX, or Common Crawl's columnar index), "
     "which is far smaller"
@@ -64,8 +105,8 @@ def looks_like_warc(beginning: bytes) -> bool:
     return _MAGIC.match(beginning) is not None
 
 
-def read_warc(stream: ByteStream, request: Request) -> Iterator[Captures]:
-    """Yield the captures of a WARC file: its response, resource and revisit records.
+def read_warc(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
+    """Read the captures of a WARC file: its response, resource and revisit records.
 
     Records of other types are excluded, with their type as the reason.
 
@@ -73,9 +114,11 @@ def read_warc(stream: ByteStream, request: Request) -> Iterator[Captures]:
     ----------
     stream
         The file; compressed by record, as a whole or not at all.
-    request
-        Which columns are wanted. The group is ``filename``, the name of the file itself, or the
-        name of any header field.
+    intake
+        Takes the captures.
+    settings
+        What is wanted of them. The group is ``filename``, the name of the file itself, or the name
+        of any header field.
 
     Raises
     ------
@@ -85,69 +128,214 @@ def read_warc(stream: ByteStream, request: Request) -> Iterator[Captures]:
     DamagedInput
         If it is damaged, and that is not wanted to be got over.
     """
+    intake.collector.begin(has_status=True, has_type=True)
     beginning = stream.beginning()
-    _check_format(beginning, stream.name)
+    _check_format(stream)
     _refuse_derivative(beginning, stream.name)
-    n_captures = n_grouped = 0
-    for captures in read_records(stream, request, _format_of(stream, request)):
-        n_captures += len(captures)
-        if captures.group is not None:
-            n_grouped += len(captures) - captures.group.null_count
-        yield captures
-    if request.group is not None and n_captures and not n_grouped:
-        known = sorted({name.decode() for name, _ in _FIELD.findall(beginning[:_FIELDS_BYTES])})
-        known = [name for name in known if name.startswith(("WARC-", "Content-"))]
+    reader = _WarcReader(stream, intake, settings)
+    yield from reader.read()
+    if settings.group is not None and reader.has_pages and not reader.has_groups:
+        known = sorted({name.decode() for name in _FIELD_NAME.findall(beginning[:_FIELDS_BYTES])})
         raise SourceError(
-            f"no capture of {stream.name} has a header field {request.group!r}; group by filename "
+            f"no capture of {stream.name} has a header field {settings.group!r}; group by filename "
             f"or by one that there is, such as {', '.join(known)}"
         )
 
 
-def _format_of(stream: ByteStream, request: Request) -> RecordFormat:
-    names, group = list(FIELD_NAMES), -1
-    constants = [(0, len(_REVISIT)), (-1, -1)]
-    file_name = name_of_file(stream)
-    if request.group == "filename":
-        constants[1] = (len(_REVISIT), len(_REVISIT) + len(file_name))
-    elif request.group is not None:
-        wanted = request.group.lower().encode("utf-8", errors="surrogateescape")
-        if wanted not in names:
-            names.append(wanted)
-        group = names.index(wanted)
-    table, lengths = name_table(names)
-    return RecordFormat(
-        title="WARC",
-        walk=walk_warc,
-        arguments=(table, lengths, group, np.array(constants, dtype=np.int32)),
-        start=_RECORD,
-        start_bytes=_RECORD_BYTES,
-        constants=_REVISIT + file_name,
-        rejected=_REJECTED,
-        excluded=_EXCLUDED,
-    )
+class _WarcReader(RecordReader):
+    """Reads headers of WARC records, and those of HTTP messages within.
+
+    Attributes
+    ----------
+    has_pages, has_groups
+        Whether any capture is of a page, and whether any has the field that captures are grouped
+        by.
+    """
+
+    title = "WARC"
+    start_bytes = _START_BYTES
+
+    def __init__(self, stream: Stream, intake: Intake, settings: Settings) -> None:
+        super().__init__(stream, intake, settings)
+        self.has_pages = self.has_groups = False
+        self._file_name = name_of_file(stream) if settings.group == "filename" else None
+        self._group: bytes | None = None
+        names: tuple[bytes, ...] = _NAMES
+        if settings.group is not None and self._file_name is None:
+            self._group = settings.group.lower().encode("utf-8", errors="surrogateescape")
+            if self._group == self._group.strip() and not re.search(rb"\A\Z|[:\n]", self._group):
+                names = (*_NAMES, self._group)
+        either = b"|".join(map(re.escape, names))
+        self._field = re.compile(rb"\n(" + either + rb")" + _VALUE, re.IGNORECASE)
+
+    def begins(self, place: int) -> bool:
+        return _VERSION.match(self.data, place, place + _VERSION_BYTES) is not None
+
+    def find_start(self, at: int, end: int) -> int:
+        found = _START.search(self.data, at, end)
+        return -1 if found is None else found.start()
+
+    def read_header(self, at: int, next_member: int) -> Record:
+        usual = _USUAL.match(self.data, at, at + _USUAL_BYTES)
+        if usual is not None and self._group is None:
+            _, time, url, digest, length, _, _, status, mime = usual.groups()
+            body = usual.end(7)
+            end = body + int(length)
+            if usual.end() <= end <= next_member and end <= len(self.data):
+                group = self._file_name
+                return Record(
+                    body, end, None, url, time, status, mime, digest, group, NO_TEXT, True
+                )
+        return self._read_fields(at, next_member)
+
+    def _read_fields(self, at: int, next_member: int) -> Record:
+        data = self.data
+        version = _VERSION.match(data, at, at + _VERSION_BYTES)
+        if version is None:
+            is_part = _PART_OF_VERSION.fullmatch(data, at)
+            if is_part and len(data) - at < _VERSION_BYTES:
+                raise self.stop_short(at, None)
+            raise Stop(Trouble.NO_RECORD)
+        line_end = version.end() - 1
+        blank = _BLANK_LINE.search(data, line_end, at + _USUAL_HEADER_BYTES)
+        if blank is None or blank.end() > next_member:
+            blank = self._find_blank_line(at, line_end)
+        body = blank.end()
+        found = self._field.findall(data, line_end, blank.start())
+        # The first of each name, if there are several.
+        fields = {name.lower(): value.strip() for name, value in reversed(found)}
+        if len(fields) < len(found) and (twice := self._find_twice(line_end, blank.start())):
+            raise Stop(Trouble.MIXED_HEADERS, resume=twice[0])
+        length = fields.get(_LENGTH, b"")
+        if not length.isdigit() or len(length) > _MAX_DIGITS:
+            raise Stop(Trouble.BAD_LENGTH, resume=self.find_last_start(at, body))
+        end = body + int(length)
+        kind = fields.get(_TYPE, b"").lower()
+        if kind not in _CAPTURES:
+            other_kind = _OTHER_KINDS.get(kind, "unknown-type") if kind else ""
+            return Record(body, end, other_kind)
+        media = fields.get(_CONTENT_TYPE)
+        is_http = not media or _HTTP_MESSAGE.match(media)
+        fields = {name: _join_lines(value) for name, value in fields.items()}
+        status, media = None, fields.get(_CONTENT_TYPE)
+        if is_http:
+            status, media = self._read_http(at, next_member, body, end)
+            media = media or fields.get(_IDENTIFIED_TYPE)
+        is_revisit = kind == b"revisit"
+        mime = _REVISIT if is_revisit else media and media.partition(b";")[0].strip()
+        url = fields.get(_TARGET) or None
+        # WARC 1.0 had angle brackets in its grammar, and some writers put them.
+        if url and len(url) > 1 and url.startswith(b"<") and url.endswith(b">"):
+            url = url[1:-1]
+        return Record(
+            body,
+            end,
+            None,
+            url,
+            fields.get(_DATE),
+            status,
+            mime or None,
+            fields.get(_DIGEST) or None,
+            self._file_name if self._group is None else self._group_of(url, fields),
+            is_http=status is not None,
+            has_payload=not is_revisit,
+        )
+
+    def _find_blank_line(self, at: int, line_end: int) -> re.Match[bytes]:
+        """Return the end of a header that is long, or may not end before the next record."""
+        limit = at + MAX_HEADER_BYTES
+        end = min(len(self.data), limit)
+        # Nothing is looked at twice, however many headers run into each other.
+        twice = self._find_twice(line_end, self.data.rfind(b"\n", line_end, end))
+        end = twice[1] if twice else end
+        blank = _BLANK_LINE.search(self.data, line_end, end)
+        fence = self.find_fence(at, blank.end() if blank else end)
+        if fence is not None:
+            raise self.stop_short(at, fence)
+        if blank is not None:
+            return blank
+        if twice:
+            raise Stop(Trouble.MIXED_HEADERS, resume=twice[0])
+        if limit < len(self.data):
+            raise Stop(Trouble.LONG_HEADER, resume=self.find_last_start(at, end))
+        raise self.stop_short(at, None)
+
+    def _find_twice(self, line_end: int, end: int) -> tuple[int, int] | None:
+        """Return where a field first stands for the second time that may not, and where before.
+
+        All headers that begin before the first of these places are mixed with another.
+        """
+        seen: dict[bytes, int] = {}
+        for field in self._field.finditer(self.data, line_end, end):
+            name = field[1].lower()
+            if name in seen:
+                return seen[name], field.start()
+            if name in _SINGLE:
+                seen[name] = field.start()
+        return None
+
+    def _group_of(self, url: bytes | None, fields: dict[bytes, bytes]) -> bytes | None:
+        group = fields.get(self._group or b"") or None
+        if url and _PAGE.match(url):
+            self.has_pages = True
+            self.has_groups |= group is not None
+        return group
+
+    def _read_http(
+        self, at: int, next_member: int, body: int, end: int
+    ) -> tuple[bytes | None, bytes | None]:
+        """Return status and media type of the HTTP message that a body is, if it is one."""
+        data = self.data
+        wanted = min(end, body + _MAX_HTTP_BYTES)
+        fence = self.find_fence(at, wanted) if wanted > next_member else None
+        seen = min(wanted, len(data) if fence is None else fence)
+        header = _HTTP_HEADER.match(data, body, seen)
+        if seen < wanted:
+            is_enough = seen - body >= _STATUS_LINE_BYTES
+            if not (is_enough if header is None else _BLANK_LINE.search(data, body, seen)):
+                raise self.stop_short(at, fence, body)
+        if header is None:
+            return None, None
+        status, media = header.groups()
+        if media is not None:
+            media = _join_lines(media.strip())
+        return status, media
 
 
-def _check_format(beginning: bytes, name: str) -> None:
+def _join_lines(value: bytes) -> bytes:
+    """Return a value with one space in place of each line end within (RFC 2616, 2.2)."""
+    return _FOLD.sub(b" ", value).replace(b"\r", b"")
+
+
+def _check_format(stream: Stream) -> None:
     """Refuse what is no WARC; one whose beginning is lost has records further on."""
-    if _FIRST_LINE.match(beginning) or _RECORD.search(beginning):
+    beginning = stream.beginning()
+    if _FIRST_LINE.match(beginning) or _START.search(beginning):
         return
     if looks_like_warc(beginning):
         raise SourceError(
-            f"{name} is WARC of a version before 0.18 or none at all: it begins with "
+            f"{stream.name} is WARC of a version before 0.18 or none at all: it begins with "
             f"{readable(beginning[:40])!r}; convert it to WARC 1.0 first"
         )
-    refuse_other_format("WARC", beginning, name)
+    refuse_other_format("WARC", stream)
+
+
+_KIND_AND_TYPE = re.compile(
+    rb"\n(" + _TYPE + rb"|" + _CONTENT_TYPE + rb")[ \t]*:([^\n]*)", re.IGNORECASE
+)
 
 
 def _refuse_derivative(beginning: bytes, name: str) -> None:
     """Refuse WAT and WET files, told by the first record that is no warcinfo."""
     place = 0
-    while (start := _HEADER_START.search(beginning, place)) and (
+    while (start := _VERSION.search(beginning, place)) and (
         end := _BLANK_LINE.search(beginning, start.end())
     ):
-        found = _FIELD.findall(beginning, start.end(), end.start())
-        fields = {key.lower(): value for key, value in found}
-        kind, media = fields.get(b"warc-type", b""), fields.get(b"content-type", b"")
+        fields = {
+            key.lower(): value.strip()
+            for key, value in _KIND_AND_TYPE.findall(beginning, start.end() - 1, end.start())
+        }
+        kind, media = fields.get(_TYPE, b""), fields.get(_CONTENT_TYPE, b"")
         body = beginning[end.end() : end.end() + _JSON_START_BYTES]
         if kind == b"conversion" and media.startswith(b"text/plain"):
             raise SourceError(

@@ -1,0 +1,937 @@
+"""One input as blocks of plain bytes: decompressed, measured, check-summed, damage noticed.
+
+`Stream` reads an input once, from its beginning to its end. Below it, in this order, stand the
+compressed bytes (`Feed`), the kinds of compression, of which each makes blocks of a stream's
+members, and how a file is opened.
+"""
+
+import bz2
+import hashlib
+import lzma
+import re
+import sys
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from itertools import accumulate, chain
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
+
+from isal import igzip_lib, isal_zlib
+
+from crawlgauge.damage import Damage
+from crawlgauge.errors import DamagedInput, SourceError
+from crawlgauge.provenance import Input
+from crawlgauge.sources.what_counts import DEFAULT_MAX_EXPANSION
+
+if TYPE_CHECKING:
+    from crawlgauge.sources.remote import AnyPath, RemoteFacts
+
+__all__ = [
+    "BLOCK_BYTES",
+    "STDIN",
+    "VERSION_CHECKSUM",
+    "Broken",
+    "Feed",
+    "Stream",
+    "check_expansion",
+    "fingerprint",
+    "inflate",
+    "read_whole",
+    "version_as_input",
+]
+
+STDIN = "-"
+"""Stands for standard input wherever a file is expected."""
+
+BLOCK_BYTES = 1 << 18
+"""Blocks of this size stay in the processor's cache; larger ones take more page faults than the
+calls that they save."""
+
+VERSION_CHECKSUM = "version:"
+"""What begins the checksums of remote files that were not read as a whole."""
+
+_CHUNK_BYTES = 1 << 17
+_FIRST_BYTES = 1 << 20
+"""Of the first block, by which the format is told."""
+_LEAST_BYTES = BLOCK_BYTES >> 3
+"""Smaller pieces are put together; to put larger ones together is to copy them for nothing."""
+_PROBED_BYTES = 1 << 26
+"""An input that cannot be understood is read on so far, to tell whether it is damaged."""
+_MAX_MEMBERS = 1 << 20
+"""Of which the places are kept for readers, who may never ask for them."""
+_MAX_DAMAGES = 1000
+"""Hostile bytes can be damaged at every turn; the first places tell enough."""
+
+
+class Stream:
+    """Read one input from beginning to end, once.
+
+    Parameters
+    ----------
+    name
+        The input as the user named it; ``-`` for standard input.
+    open_file
+        Opens it; if not given, `name` is a path, a remote address or standard input.
+    on_bytes
+        Called with the number of bytes taken from the input, as they are taken.
+    max_expansion
+        How many times its compressed size the input may have.
+    keep_damaged
+        Whether to go on after damage.
+
+    Attributes
+    ----------
+    name
+        See above.
+    path
+        The file, where it is one and can be read in any order.
+    damages
+        The damage that was got over; the last one may stand for many.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        open_file: Callable[[], BinaryIO] | None = None,
+        on_bytes: Callable[[int], None] | None = None,
+        max_expansion: float = DEFAULT_MAX_EXPANSION,
+        keep_damaged: bool = False,
+    ) -> None:
+        self.name = name
+        is_path = open_file is None and name != STDIN
+        self.path: AnyPath | None = _to_path(name) if is_path else None
+        self.damages: list[Damage] = []
+        self._n_more_damages = 0
+        self._open_file, self._on_bytes = open_file, on_bytes
+        self._max_expansion, self._keep_damaged = max_expansion, keep_damaged
+        self._file: BinaryIO | None = None
+        self._facts: RemoteFacts | None = None
+        self._sha256, self._n_in, self._n_out = hashlib.sha256(), 0, 0
+        self._feed = Feed(())
+        self._kind: _Kind | None = None
+        self._decompress: Callable[[Feed], Iterator[bytes]] | None = None
+        self._gathered: Iterator[bytes] = iter(())
+        self._first: bytes | None = None
+        self._member_starts, self._member_bytes = array("q"), array("q")
+        self._is_bomb = self._is_in_place = False
+
+    def __enter__(self) -> Self:
+        try:
+            self._file = _open(self.name) if self._open_file is None else self._open_file()
+        except OSError as error:
+            raise self._unreadable(error) from error
+        self._facts = getattr(self._file, "facts", None)
+        if self.path is not None and self._facts is not None:
+            self.path = self.path.pinned(self._facts)  # type: ignore[union-attr]  # remote
+        self._feed = Feed(self._chunks(self._file))
+        try:
+            first = self._feed.take_some()
+        except BaseException:
+            self._file.close()
+            raise
+        self._feed.put_back(first)
+        self._kind = next((kind for kind in _KINDS if kind.magic.match(first)), None)
+        if self._kind is not None:
+            self._decompress = self._kind.open()
+        self._gathered = _gather(self._pieces(), _FIRST_BYTES)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._file is None:
+            return
+        try:
+            if isinstance(error, SourceError) and not isinstance(error, DamagedInput):
+                self._blame_damage(error)
+        finally:
+            self._file.close()
+
+    def beginning(self) -> bytes:
+        """Return the first block without taking it; empty if there is none.
+
+        Raises
+        ------
+        SourceError, DamagedInput
+            As `blocks` does.
+        """
+        if self._first is None:
+            self._first = next(self.blocks(), b"")
+        return self._first
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the decompressed bytes in blocks, up to the end or to damage.
+
+        Raises
+        ------
+        SourceError
+            If the input cannot be read.
+        DamagedInput
+            If it is compressed and ends early, breaks or expands beyond sense; `recover` may lead
+            on from there.
+        """
+        if self._first:
+            first, self._first = self._first, b""
+            yield first
+        try:
+            # Delegating would close what is gathered as soon as somebody stops asking.
+            for block in self._gathered:  # noqa: UP028
+                yield block
+        except Broken as error:
+            raise DamagedInput(self._describe(error)) from error
+
+    @property
+    def place(self) -> int:
+        """How many bytes of the file have been taken in so far."""
+        return self._feed.place
+
+    @property
+    def n_read(self) -> int:
+        """How many bytes it was decompressed to so far."""
+        return self._n_out
+
+    def take_members(self, before: int) -> list[tuple[int, int]]:
+        """Return where members of the compressed stream begin, and forget them.
+
+        Parameters
+        ----------
+        before
+            Those that begin here in the decompressed bytes, or behind, stay.
+
+        Returns
+        -------
+        list of (int, int)
+            For each member of the blocks so far, its place in the decompressed bytes and in the
+            file. Of those that nobody asks for, only the last million is kept.
+        """
+        n_taken = bisect_left(self._member_starts, before)
+        starts, places = self._member_starts[:n_taken], self._member_bytes[:n_taken]
+        del self._member_starts[:n_taken], self._member_bytes[:n_taken]
+        return list(zip(starts, places, strict=True))
+
+    def report(self, damage: Damage) -> None:
+        """Note damage that a reader can get over.
+
+        Raises
+        ------
+        DamagedInput
+            If the user does not want to keep what can be read of a damaged input.
+        """
+        if not self._keep_damaged:
+            raise DamagedInput(damage)
+        if len(self.damages) < _MAX_DAMAGES:
+            self.damages.append(damage)
+            return
+        self._n_more_damages += 1
+        self.damages[-1] = Damage(
+            file=damage.file,
+            byte=None,
+            reason=f"{self._n_more_damages + 1:,} further places are damaged",
+            lost="what stood there",
+        )
+
+    def amend(self, damage: Damage, lost: str) -> None:
+        """Say what was lost by damage that has been reported, once that is known."""
+        if self._n_more_damages:
+            return  # Another stands for it by now.
+        for number in reversed(range(len(self.damages))):
+            if self.damages[number] == damage:
+                self.damages[number] = replace(damage, lost=lost)
+                return
+
+    def recover(self, error: DamagedInput, unit: str = "line") -> bool:
+        """Get over damage that `blocks` has met, and tell whether it can go on.
+
+        If so, `blocks` goes on at the next member of the compressed stream.
+
+        Parameters
+        ----------
+        error
+            What `blocks` has raised.
+        unit
+            What the input consists of, in one word. Of these, one breaks off where the damage is,
+            and another may have begun before the place where reading goes on.
+
+        Raises
+        ------
+        DamagedInput
+            As `report` does.
+        """
+        if not self._keep_damaged:
+            raise error
+        damage = error.damage
+        if not self._find_member():
+            lost = f"{damage.lost}, with the {unit} that breaks off there"
+            self.report(replace(damage, lost=lost))
+            return False
+        lost = (
+            f"what stood between there and byte {self.place:,}, where reading went on, and up to "
+            f"two {unit}s: the one that breaks off and the one that was met first"
+        )
+        # A break may be noticed late, when the next member has begun.
+        self.report(replace(damage, byte=min(damage.byte or 0, self.place), lost=lost))
+        self._gathered = _gather(self._pieces(), BLOCK_BYTES)
+        return True
+
+    def read_in_place(self) -> None:
+        """Say that what is needed of the file is read through `path`.
+
+        A remote file is then not read as a whole for its checksum, if its server states its
+        version.
+        """
+        self._is_in_place = True
+
+    def finish(self, through: str | None = None) -> Input:
+        """Read what is left without looking at it, and return name, size and checksum of all.
+
+        Parameters
+        ----------
+        through
+            The index that led to this input, if the user did not name it.
+        """
+        if self._file is None:
+            raise ValueError("the stream is not open")
+        facts = self._facts
+        if self._is_in_place and facts is not None and facts.version and facts.st_size >= 0:
+            self._check_version(facts)
+            return replace(version_as_input(self.name, facts), through=through)
+        while self._feed.take_some():
+            pass
+        return Input(
+            name=self.name,
+            checksum=f"sha256:{self._sha256.hexdigest()}",
+            n_bytes=self._n_in,
+            through=through,
+            version=None if facts is None else facts.version,
+        )
+
+    def _chunks(self, file: BinaryIO) -> Iterator[bytes]:
+        """Yield the bytes of the file, and count and check-sum them."""
+        while True:
+            try:
+                chunk = file.read(_CHUNK_BYTES)
+            except OSError as error:
+                raise self._unreadable(error) from error
+            if not chunk:
+                return
+            self._sha256.update(chunk)
+            self._n_in += len(chunk)
+            if self._on_bytes is not None:
+                self._on_bytes(len(chunk))
+            yield chunk
+
+    def _check_version(self, facts: "RemoteFacts") -> None:
+        """See that a remote file, which was not read to its end, has not been changed."""
+        from crawlgauge.sources.remote import ObjectChanged, RemotePath
+
+        try:
+            if RemotePath(self.name).stat().version != facts.version:
+                raise ObjectChanged(self.name)
+        except OSError as error:
+            raise self._unreadable(error) from error
+        if self._on_bytes is not None:
+            self._on_bytes(facts.st_size - self._n_in)
+
+    def _unreadable(self, error: OSError) -> SourceError:
+        return SourceError(f"cannot read {self.name}: {error.strerror or error}")
+
+    def _pieces(self) -> Iterator[bytes]:
+        if self._kind is None or self._decompress is None:
+            while data := self._feed.take_some():
+                self._n_out += len(data)
+                yield data
+            return
+        is_small = is_gzip = self._kind is _GZIP
+        while self._feed.skip_zeros():
+            places, contents = _inflate_small_members(self._feed) if is_small else ([], [])
+            if places:
+                *starts, self._n_out = accumulate(map(len, contents), initial=self._n_out)
+                self._note_members(starts, places)
+                if together := b"".join(contents):
+                    yield together
+                check_expansion(self._feed.place, self._n_out, self._max_expansion)
+                continue
+            start = self._feed.place
+            self._note_members([self._n_out], [start])
+            for piece in self._decompress(self._feed):
+                self._n_out += len(piece)
+                yield piece
+                check_expansion(self._feed.place, self._n_out, self._max_expansion)
+            # Most streams have small members or large ones throughout.
+            is_small = is_gzip and self._feed.place - start <= _SMALL_BYTES
+
+    def _note_members(self, starts: list[int], places: list[int]) -> None:
+        if len(self._member_starts) >= 2 * _MAX_MEMBERS:
+            del self._member_starts[:_MAX_MEMBERS], self._member_bytes[:_MAX_MEMBERS]
+        self._member_starts.extend(starts)
+        self._member_bytes.extend(places)
+
+    def _find_member(self) -> bool:
+        """Go on to the next member of the compressed stream, and tell whether there is one."""
+        if self._kind is None or self._is_bomb:
+            return False
+        try:
+            return self._feed.find(self._kind.start, self._kind.start_bytes)
+        except Broken:
+            # The input is a member of a ZIP file that is broken itself.
+            return False
+
+    def _describe(self, error: "Broken") -> Damage:
+        """Describe a break, as if the rest of the file were lost."""
+        self._is_bomb = error.is_bomb
+        return Damage(
+            file=self.name,
+            byte=self.place if error.place is None else error.place,
+            reason=str(error),
+            lost=f"all after the first {self._n_out:,} bytes of content"
+            if self._n_out
+            else "all of it",
+        )
+
+    def _blame_damage(self, error: SourceError) -> None:
+        """Say of an input that cannot be understood that it is damaged, if it is."""
+        damage = next(iter(self.damages), None)
+        if damage is None and (self._kind is not None or self.path is None):
+            end = self._n_out + _PROBED_BYTES
+            try:
+                while self._n_out < end and next(self._gathered, b""):
+                    pass
+            except Broken as broken:
+                damage = self._describe(broken)
+        if damage is not None:
+            raise SourceError(f"{error}. That may be because {damage}") from error
+
+
+def read_whole(name: str, *, max_bytes: int) -> bytes:
+    """Return the content of a small file, such as a list or a table, however it is compressed.
+
+    Parameters
+    ----------
+    name
+        A path, a remote address, or ``-`` for standard input.
+    max_bytes
+        The most that it may hold.
+
+    Raises
+    ------
+    SourceError
+        If it holds more, or cannot be read.
+    DamagedInput
+        If it is compressed and damaged.
+    """
+    content = bytearray()
+    with Stream(name) as stream:
+        for block in stream.blocks():
+            content += block
+            if len(content) > max_bytes:
+                raise SourceError(
+                    f"{name} holds more than {max_bytes:,} bytes of content, as no file of its "
+                    "kind does; see whether it is the one that you mean"
+                )
+    return bytes(content)
+
+
+def fingerprint(name: str, on_bytes: Callable[[int], None] | None = None) -> Input:
+    """Return name, size and checksum of a file without interpreting it."""
+    with Stream(name, on_bytes=on_bytes) as stream:
+        return stream.finish()
+
+
+def version_as_input(name: str, facts: "RemoteFacts") -> Input:
+    """Return what stands for the bytes of a remote file that were not read.
+
+    Versions are only told apart at the same address, so the address is part of the checksum.
+
+    Parameters
+    ----------
+    name
+        Its address, as it may be shown.
+    facts
+        What its server says of it, with a version.
+    """
+    identity = f"{name}\0{facts.version}\0{facts.st_size}"
+    return Input(
+        name=name,
+        checksum=f"{VERSION_CHECKSUM}{hashlib.sha256(identity.encode()).hexdigest()}",
+        n_bytes=facts.st_size,
+        version=facts.version,
+    )
+
+
+def _gather(pieces: Iterator[bytes], n_first: int) -> Iterator[bytes]:
+    """Put small pieces together, so that the work per block outweighs the call.
+
+    The first block is a whole one of `n_first` bytes, unless the input is smaller.
+    """
+    waiting: list[bytes] = []
+    n_waiting, n_wanted, n_alone = 0, n_first, n_first
+    try:
+        for piece in pieces:
+            waiting.append(piece)
+            n_waiting += len(piece)
+            if n_waiting >= (n_wanted if len(waiting) > 1 else n_alone):
+                yield b"".join(waiting)
+                waiting, n_waiting = [], 0
+                n_wanted, n_alone = BLOCK_BYTES, _LEAST_BYTES
+    except Broken:
+        if waiting:
+            yield b"".join(waiting)
+        raise
+    if waiting:
+        yield b"".join(waiting)
+
+
+# -------------------------------------------------------------------------------- compressed bytes
+
+
+class Broken(Exception):  # noqa: N818 - says what the stream is
+    """A compressed stream ends early, has a wrong checksum or is followed by something else.
+
+    Parameters
+    ----------
+    reason
+        What is wrong.
+    place
+        Where it was noticed, if that is not where the stream was left.
+    is_bomb
+        Whether it has expanded beyond sense, so that nobody should look for more of it.
+    """
+
+    def __init__(self, reason: str, *, place: int | None = None, is_bomb: bool = False) -> None:
+        super().__init__(reason)
+        self.place = place
+        self.is_bomb = is_bomb
+
+
+_ENDS_EARLY = "the file ends before its compressed stream does"
+_MIN_EXPANDED_BYTES = 1 << 28
+"""Below this an expansion harms nobody, however large the ratio."""
+
+
+def check_expansion(n_in: int, n_out: int, max_expansion: float) -> None:
+    """Stop what expands beyond sense, as files do that were made to fill disks or memory.
+
+    Parameters
+    ----------
+    n_in, n_out
+        Sizes of the compressed bytes, and of what they have expanded to, so far.
+    max_expansion
+        How many times the one the other may be.
+
+    Raises
+    ------
+    Broken
+        If it is more.
+    """
+    if n_out >= _MIN_EXPANDED_BYTES and n_out > max_expansion * max(n_in, 1):
+        raise Broken(
+            f"it has expanded to more than {max_expansion:,.0f} times its size, as no "
+            "archive file does; if it is one, allow more with --max-expansion",
+            is_bomb=True,
+        )
+
+
+class Feed:
+    """Chunks of compressed bytes as one sequence, to be taken from, put back to and searched.
+
+    Parameters
+    ----------
+    chunks
+        The bytes, cut anywhere. Small chunks keep streams of many members fast: what follows a
+        member is copied.
+
+    Attributes
+    ----------
+    place
+        How many bytes have been taken.
+    """
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._data = b""
+        self.place = 0
+
+    def take_some(self) -> bytes:
+        """Take what is at hand, or the next chunk; nothing at the end."""
+        data, self._data = self._data, b""
+        data = data or next(self._chunks, b"")
+        self.place += len(data)
+        return data
+
+    def put_back(self, data: bytes) -> None:
+        """Give back the last bytes that were taken."""
+        self._data = data + self._data
+        self.place -= len(data)
+
+    def take(self, n_bytes: int) -> bytes:
+        """Take so many bytes; `Broken` if there are not so many."""
+        while len(self._data) < n_bytes:
+            self._data += self._next_chunk()
+        taken, self._data = self._data[:n_bytes], self._data[n_bytes:]
+        self.place += n_bytes
+        return taken
+
+    def pass_zero(self) -> None:
+        """Pass over all bytes up to a zero byte, and over that; `Broken` if there is none."""
+        while (cut := self._data.find(b"\0")) < 0:
+            self.place += len(self._data)
+            self._data = b""
+            self._data = self._next_chunk()
+        self.take(cut + 1)
+
+    def skip_zeros(self) -> bool:
+        """Pass over zero bytes and tell whether anything follows."""
+        while data := self.take_some():
+            if rest := data.lstrip(b"\0"):
+                self.put_back(rest)
+                return True
+        return False
+
+    def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
+        """Go on to the next place where `pattern`, of at most `longest` bytes, matches.
+
+        The byte at hand itself is passed over.
+        """
+        data, start = self.take_some(), 1
+        while True:
+            if match := pattern.search(data, start):
+                self.put_back(data[match.start() :])
+                return True
+            more = next(self._chunks, b"")
+            if not more:
+                return False
+            self.place += len(more)
+            kept = data[-longest:]
+            data, start = kept + more, min(start, len(kept)) if len(data) <= longest else 0
+
+    def _next_chunk(self) -> bytes:
+        chunk = next(self._chunks, b"")
+        if not chunk:
+            self.place += len(self._data)
+            self._data = b""
+            raise Broken(_ENDS_EARLY)
+        return chunk
+
+
+_MAX_HELD_BYTES = 1 << 24
+"""Of a larger member that breaks, what the last chunk of input gives is lost. It is one whose end
+is far away, and is lost as well."""
+_FINE_BYTES = 16
+"""Steps to a break. With single bytes, bzip2 would give out a part of a block before it compares
+the block's checksum."""
+
+
+def _decompress_member(
+    feed: Feed,
+    begin: Callable[[], Any],
+    errors: tuple[type[Exception], ...],
+    n_most: int = BLOCK_BYTES,
+) -> Iterator[bytes]:
+    """Yield what the member at hand stands for, all that comes before a break included.
+
+    `begin` returns a decompressor like those of the standard library, which raises `errors`. At
+    most `n_most` bytes come at once. Afterwards the feed stands behind the member, or before the
+    break.
+    """
+    member = begin()
+    taken: list[bytes] = []
+    n_taken = n_out = 0
+    while not member.eof:
+        data = b""
+        if member.needs_input:
+            data = feed.take_some()
+            if not data:
+                raise Broken(_ENDS_EARLY)
+            n_taken += len(data)
+            if n_taken > _MAX_HELD_BYTES:
+                taken.clear()
+            taken.append(data)
+        try:
+            output = member.decompress(data, n_most)
+        except errors as error:
+            place = feed.place - len(taken[-1])
+            if n_taken <= _MAX_HELD_BYTES:
+                place += yield from _read_to_break(begin(), taken, n_out, errors, n_most)
+            # A member may begin anywhere in it, as the break may be noticed late.
+            feed.put_back(taken[-1])
+            raise Broken(f"its compressed data are wrong ({error})", place=place) from error
+        n_out += len(output)
+        if output:
+            yield output
+    feed.put_back(member.unused_data)
+
+
+def _read_to_break(
+    member: Any,  # noqa: ANN401 - a decompressor
+    chunks: list[bytes],
+    n_known: int,
+    errors: tuple[type[Exception], ...],
+    n_most: int,
+) -> Generator[bytes, None, int]:
+    """Yield what a decompressor that raises loses, and return how much of the last chunk it takes.
+
+    It was given the chunks, and has returned `n_known` bytes; `member` is a new one.
+    """
+    *before, last = chunks
+    fine = (last[start : start + _FINE_BYTES] for start in range(0, len(last), _FINE_BYTES))
+    n_out = n_chunks = 0
+    with suppress(*errors):
+        for chunk in chain(before, fine):
+            data, needs_more = chunk, False
+            while not needs_more:
+                output = member.decompress(data, n_most)
+                n_out += len(output)
+                n_new = min(n_out - n_known, len(output))
+                if n_new > 0:
+                    yield output[-n_new:]
+                data, needs_more = b"", member.eof or member.needs_input
+            n_chunks += 1
+    return max(n_chunks - len(before), 0) * _FINE_BYTES
+
+
+# ---------------------------------------------------------------------------- kinds of compression
+
+_ISAL_ERROR: type[Exception] = igzip_lib.IsalError  # type: ignore[assignment]  # wrong stub
+_GZIP_MAGIC = b"\x1f\x8b"
+_DEFLATE = 8
+_HEADER_CHECKSUM, _EXTRA, _NAME, _COMMENT = 2, 4, 8, 16
+_TRAILER_BYTES = 8
+
+_SMALL_BYTES = 1 << 15
+"""A record of a WARC file has a few kilobytes."""
+_GIVEN_BYTES = 1 << 10
+"""That a small member is given at first, beside twice the size of the one before it: what follows a
+member is copied, which takes long if it is much more."""
+
+
+def inflate(feed: Feed) -> Iterator[bytes]:
+    """Yield what the deflate data at hand stand for; `Broken` if they are damaged.
+
+    Parameters
+    ----------
+    feed
+        Stands at them; afterwards behind them, or before the break.
+    """
+    return _decompress_member(
+        feed,
+        lambda: igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_DEFLATE),
+        (_ISAL_ERROR, EOFError),
+    )
+
+
+def _inflate_member(feed: Feed) -> Iterator[bytes]:
+    """Yield what the gzip member at hand stands for.
+
+    Libraries pass over a stream that ends early, or raise and lose what they had decompressed;
+    here all of it is yielded first, and then the checksum is compared.
+    """
+    start = feed.place
+    _pass_gzip_header(feed)
+    checksum = n_bytes = 0
+    for output in inflate(feed):
+        checksum = isal_zlib.crc32(output, checksum)
+        n_bytes += len(output)
+        yield output
+    trailer = checksum.to_bytes(4, "little") + (n_bytes & 0xFFFFFFFF).to_bytes(4, "little")
+    if (found := feed.take(_TRAILER_BYTES)) != trailer:
+        # Where deflate data end too early by a flipped bit, the next member may begin within.
+        feed.put_back(found)
+        raise Broken(
+            f"its checksum is wrong, so that what was read since byte {start:,} may be wrong too"
+        )
+
+
+def _pass_gzip_header(feed: Feed) -> None:
+    """Pass over a member's header, as RFC 1952 describes it."""
+    header = feed.take(10)
+    if not header.startswith(_GZIP_MAGIC) or header[2] != _DEFLATE:
+        feed.put_back(header)
+        raise Broken("something that is no gzip follows the gzip stream")
+    if header[3] & _EXTRA:
+        feed.take(int.from_bytes(feed.take(2), "little"))
+    for text in (_NAME, _COMMENT):
+        if header[3] & text:
+            feed.pass_zero()
+    if header[3] & _HEADER_CHECKSUM:
+        feed.take(2)
+
+
+def _inflate_small_members(feed: Feed) -> tuple[list[int], list[bytes]]:
+    """Decompress the next gzip members, as many as are small and at hand as a whole.
+
+    A WARC file has a member for each record: to read each of them as closely as `_inflate_member`
+    does would take longer than to decompress it.
+
+    Returns where each of them begins, and what it stands for. The feed then stands at one that is
+    large, damaged or not yet at hand as a whole, or behind all that is at hand.
+    """
+    data = feed.take_some()
+    first = feed.place - len(data)
+    view = memoryview(data)
+    places: list[int] = []
+    contents: list[bytes] = []
+    place = n_out = 0
+    n_given = _GIVEN_BYTES
+    while place < len(data) and n_out < BLOCK_BYTES:
+        member = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+        part = view[place : place + n_given]
+        n_in = len(part)
+        try:
+            output = member.decompress(part, BLOCK_BYTES)
+            while n_in < _SMALL_BYTES and not member.eof and member.needs_input:
+                part = view[place + n_in : place + n_in + n_given]
+                if not part:
+                    break
+                output += member.decompress(part, BLOCK_BYTES)
+                n_in += len(part)
+        except (_ISAL_ERROR, EOFError):
+            break
+        if not member.eof:
+            break
+        places.append(first + place)
+        contents.append(output)
+        n_taken = n_in - len(member.unused_data)
+        place += n_taken
+        n_out += len(output)
+        n_given = 2 * n_taken + _GIVEN_BYTES
+    feed.put_back(data[place:])
+    return places, contents
+
+
+_ZSTD_INPUT_BYTES = 1 << 11
+"""zstandard gives all output of its input at once: 4 bytes of it can stand for 128 kB."""
+_ZSTD_SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18", re.DOTALL)
+_ZSTD_DICTIONARY = b"\x5d\x2a\x4d\x18"
+_ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
+_MAX_DICTIONARY_BYTES = 1 << 26
+"""Usual ones have 100 kB."""
+
+
+def _open_zstd() -> Callable[[Feed], Iterator[bytes]]:
+    dictionary = b""
+
+    def decompress(feed: Feed) -> Iterator[bytes]:
+        nonlocal dictionary
+        magic = feed.take(4)
+        if not _ZSTD_SKIPPABLE.fullmatch(magic):
+            feed.put_back(magic)
+            yield from _read_frame(feed, dictionary)
+            return
+        n_bytes = int.from_bytes(feed.take(4), "little")
+        if magic == _ZSTD_DICTIONARY and n_bytes <= _MAX_DICTIONARY_BYTES:
+            # A .warc.zst file begins with the dictionary of all its records.
+            dictionary = _read_dictionary(feed.take(n_bytes))
+        else:
+            while n_bytes:
+                n_bytes -= len(feed.take(min(n_bytes, _CHUNK_BYTES)))
+
+    return decompress
+
+
+def _read_frame(feed: Feed, dictionary: bytes) -> Iterator[bytes]:
+    """Yield what the zstd frame at hand stands for."""
+    import zstandard
+
+    dict_data = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
+    frame = zstandard.ZstdDecompressor(dict_data=dict_data).decompressobj()
+    while data := feed.take_some():
+        for start in range(0, len(data), _ZSTD_INPUT_BYTES):
+            end = start + _ZSTD_INPUT_BYTES
+            try:
+                output = frame.decompress(data[start:end])
+            except zstandard.ZstdError as error:
+                feed.put_back(data[start:])
+                raise Broken(f"its compressed data are wrong ({error})") from error
+            for place in range(0, len(output), BLOCK_BYTES):
+                yield output[place : place + BLOCK_BYTES]
+            if frame.eof:
+                feed.put_back(frame.unused_data + data[end:])
+                return
+    raise Broken(_ENDS_EARLY)
+
+
+def _read_dictionary(content: bytes) -> bytes:
+    """Return a dictionary, which may be compressed itself."""
+    if not content.startswith(_ZSTD_FRAME):
+        return content
+    dictionary = bytearray()
+    try:
+        for piece in _read_frame(Feed([content]), b""):
+            dictionary += piece
+            if len(dictionary) > _MAX_DICTIONARY_BYTES:
+                raise Broken("it is larger than any")  # noqa: TRY301 - one message for all
+    except Broken as error:
+        raise Broken(f"the dictionary that it begins with cannot be used: {error}") from error
+    return bytes(dictionary)
+
+
+_BZIP2_BYTES = 1 << 20
+"""More than a block has: its checksum is compared when all of it has been asked for."""
+
+
+def _decompress_bzip2(feed: Feed) -> Iterator[bytes]:
+    return _decompress_member(feed, bz2.BZ2Decompressor, (OSError, EOFError), _BZIP2_BYTES)
+
+
+def _decompress_xz(feed: Feed) -> Iterator[bytes]:
+    return _decompress_member(feed, lzma.LZMADecompressor, (lzma.LZMAError, EOFError))
+
+
+class _Kind(NamedTuple):
+    """A kind of compression whose streams consist of members, one after the other."""
+
+    magic: re.Pattern[bytes]
+    """What a file begins with."""
+    start: re.Pattern[bytes]
+    """What a member begins with, told from other bytes as surely as possible."""
+    start_bytes: int
+    """The greatest length of `start`."""
+    open: Callable[[], Callable[[Feed], Iterator[bytes]]]
+    """Returns what decompresses the member at hand; called once for a whole stream."""
+
+
+_GZIP = _Kind(
+    re.compile(rb"\x1f\x8b"), re.compile(rb"\x1f\x8b\x08[\x00-\x1f]"), 4, lambda: _inflate_member
+)
+_BZIP2 = _Kind(
+    re.compile(rb"BZh[1-9]"), re.compile(rb"BZh[1-9]1AY&SY"), 10, lambda: _decompress_bzip2
+)
+_XZ = _Kind(re.compile(rb"\xfd7zXZ\x00"), re.compile(rb"\xfd7zXZ\x00"), 6, lambda: _decompress_xz)
+_ZSTD = _Kind(
+    re.compile(rb"[\x50-\x5f]\x2a\x4d\x18|" + re.escape(_ZSTD_FRAME)),
+    re.compile(re.escape(_ZSTD_FRAME)),
+    4,
+    _open_zstd,
+)
+_KINDS = (_GZIP, _BZIP2, _XZ, _ZSTD)
+
+
+# ----------------------------------------------------------------------------------------- the file
+
+
+def _to_path(name: str) -> "AnyPath":
+    """Return a path on this machine, or elsewhere; what that takes is loaded only then."""
+    if "://" not in name:
+        return Path(name)
+    from crawlgauge.sources.remote import to_path
+
+    return to_path(name)
+
+
+def _open(name: str) -> BinaryIO:
+    if name == STDIN:
+        if sys.stdin is None:
+            raise SourceError("standard input is closed; there is nothing to read from -")
+        return open(sys.stdin.fileno(), "rb", closefd=False)
+    path = _to_path(name)
+    if isinstance(path, Path):
+        return path.open("rb")
+    return path.open(reads_ahead=True)  # type: ignore[return-value]  # readable, as that is

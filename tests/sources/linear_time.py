@@ -1,0 +1,18 @@
+"""Tell whether something takes time with its size, or with more than that."""
+
+import time
+
+
+def check_linear_time(run, n_bytes, limit_seconds=10.0):
+    """Check that four times as much takes about four times as long, and nothing long at all."""
+
+    def measure(size):
+        start = time.process_time()
+        run(size)
+        return time.process_time() - start
+
+    short = min(measure(n_bytes) for _ in range(2))
+    long = measure(4 * n_bytes)
+    # Squares would take sixteen times as long; what takes no time at all may vary.
+    assert long < 9 * short + 0.1
+    assert long < limit_seconds
