@@ -28,7 +28,7 @@ MAX_ATTRIBUTES = 1 << 20
 
 _MOST_ROWS = 1 << 22
 """Held before those of later captures are dropped: 28 bytes each."""
-_LEAST_LINE_BYTES = 40
+_LEAST_LINE_BYTES = 20
 """Of a compressed input: hardly a capture takes fewer."""
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _DAY_SECONDS = 86_400

@@ -78,7 +78,7 @@ def read_arc(stream: Stream, intake: Intake, settings: Settings) -> Iterator[Non
     DamagedInput
         If it is damaged, and that is not wanted to be got over.
     """
-    intake.collector.begin(has_status=True, has_type=True)
+    intake.collector.begin(has_pages=True)
     beginning = stream.beginning()
     if not looks_like_arc(beginning) and _find_start(beginning, 0, len(beginning)) < 0:
         refuse_other_format("ARC", stream)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.decompress import read_small
+from crawlgauge.sources.decompress import read_whole
 from crawlgauge.sources.remote import (
     AnyPath,
     RemotePath,
@@ -24,6 +24,9 @@ __all__ = ["STDIN", "InputFiles", "can_be_reread", "find_inputs", "identify_file
 
 STDIN = "-"
 """Stands for standard input wherever a file is expected."""
+
+_MAX_LIST_BYTES = 1 << 28
+"""Names of a million files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +143,7 @@ def _expand(word: str, base: Path | None) -> Iterator[str]:
 
 def _expand_list(path: AnyPath) -> Iterator[str | RemotePath]:
     try:
-        text = read_small(path).decode("utf-8-sig")
+        text = read_whole(str(path), max_bytes=_MAX_LIST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SourceError(
             f"the list of inputs {path} is no UTF-8 text; it must name one input a line"

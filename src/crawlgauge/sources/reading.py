@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+
 from crawlgauge.core.batch import Captures
 from crawlgauge.core.captures import Collector
 from crawlgauge.damage import Damage
@@ -34,6 +36,7 @@ from crawlgauge.sources.zipnum import (
 __all__ = ["Progress", "ReadInputs", "ReadingProgress", "Target", "read_inputs", "total_bytes"]
 
 MAX_EXAMPLES = 5
+_LARGE_BLOCK_BYTES = 31 << 20
 _MAX_THREADS = 4
 """More of them wait for each other between blocks."""
 
@@ -107,6 +110,7 @@ def read_inputs(
     """
     for name in files.repeated:
         _log.warning("%s was named more than once; it is read once", name)
+    _keep_freed_memory()
     readers = _Readers(settings, target, progress or ReadingProgress())
     n_at_once = _count_threads(files) if n_threads is None else n_threads
     known = {identify_file(name) for name in (*files.names, *elsewhere)}
@@ -132,6 +136,14 @@ def read_inputs(
         damages=tuple(damage for reading in readings for damage in reading.damages),
         examples=tuple(one for reading in readings for one in reading.examples)[:MAX_EXAMPLES],
     )
+
+
+def _keep_freed_memory() -> None:
+    """Let the system's library keep freed memory, which it would return and ask for again.
+
+    It does so with blocks that are not larger than the largest that was ever freed.
+    """
+    np.empty(_LARGE_BLOCK_BYTES, np.uint8)  # Not one of its pages is written to.
 
 
 def _count_threads(files: InputFiles) -> int:

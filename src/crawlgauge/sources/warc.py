@@ -128,7 +128,7 @@ def read_warc(stream: Stream, intake: Intake, settings: Settings) -> Iterator[No
     DamagedInput
         If it is damaged, and that is not wanted to be got over.
     """
-    intake.collector.begin(has_status=True, has_type=True)
+    intake.collector.begin(has_pages=True)
     beginning = stream.beginning()
     _check_format(stream)
     _refuse_derivative(beginning, stream.name)
