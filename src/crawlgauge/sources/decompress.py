@@ -786,12 +786,10 @@ def _inflate_small_members(feed: Feed) -> tuple[list[int], list[bytes]]:
         n_in = len(part)
         try:
             output = member.decompress(part, BLOCK_BYTES)
-            while n_in < _SMALL_BYTES and not member.eof and member.needs_input:
-                part = view[place + n_in : place + n_in + n_given]
-                if not part:
-                    break
-                output += member.decompress(part, BLOCK_BYTES)
+            if not member.eof and member.needs_input:
+                part = view[place + n_in : place + _SMALL_BYTES]
                 n_in += len(part)
+                output += member.decompress(part, BLOCK_BYTES)
         except (_ISAL_ERROR, EOFError):
             break
         if not member.eof:

@@ -161,16 +161,18 @@ class RecordReader(ABC):
         self._keeps_damaged = settings.keep_damaged
         self._keeps_digests, self._keeps_texts = settings.keeps_digests, settings.keeps_texts
         self._blocks = stream.blocks()
-        self._place = 0  # Where the bytes at hand begin in the decompressed input,
-        self._at = 0  # how far they have been read,
-        self._is_lost = False  # and whether damage has cut the input there.
-        self._before: deque[tuple[bytes, int]] = deque()  # What stands before them, in so many
-        self._n_before = 0  # first bytes of other blocks.
-        self._members: list[int] = []  # Where compressed members begin in the decompressed input,
-        self._member_bytes: list[int] = []  # and in the file.
-        self._record = self._payload = 0  # Where the last record and its body begin,
-        self._n_digested = 0  # how many bytes of bodies were looked at,
-        self._resumed_at = -1  # and the one that was found last behind damage.
+        # Where the bytes at hand begin in the decompressed input, how far they have been read, and
+        # whether damage has cut the input there.
+        self._place, self._at, self._is_lost = 0, 0, False
+        # What stands before them: earlier bytes, and how many of each.
+        self._before: deque[tuple[bytes, int]] = deque()
+        self._n_before = 0
+        # Where compressed members begin in the decompressed input, and in the file.
+        self._members: list[int] = []
+        self._member_bytes: list[int] = []
+        # Where the last record and its body begin, and the one that was found last behind damage.
+        self._record, self._payload, self._resumed_at = 0, 0, -1
+        self._n_digested = 0
 
     # --------------------------------------------------------------------- what each format tells
 

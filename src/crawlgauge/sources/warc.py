@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 
-from crawlgauge.core.batch import NO_TEXT
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake, readable
 from crawlgauge.sources.decompress import Stream
@@ -52,7 +51,7 @@ _TEXT = rb"(\S++(?: \S++)*+)\r\n"
 _USUAL = re.compile(
     # Each of these once, in any order, among other lines.
     rb"WARC/[0-9]\.[0-9]+\r\n(?>"
-    rb"WARC-(?>(?(1)(?!)|Type: (response)\r\n)|(?(2)(?!)|Date: " + _TEXT + rb")"
+    rb"WARC-(?>(?(1)(?!)|Type: (response|revisit)\r\n)|(?(2)(?!)|Date: " + _TEXT + rb")"
     rb"|(?(3)(?!)|Target-URI: (?!<)" + _TEXT + rb")|(?(4)(?!)|Payload-Digest: " + _TEXT + rb")"
     rb"|(?!(?i:type|date|target-uri|payload-digest)[\s:])" + _OTHER_LINE + rb")"
     rb"|Content-(?>(?(5)(?!)|Length: ([0-9]{1,15})\r\n)"
@@ -63,7 +62,7 @@ _USUAL = re.compile(
     rb"()" + HTTP_STATUS.pattern + rb"[^\n]*+\n(?:(?!\r*\n|(?i:content-type)[\s:])[^\n]*+\n)*+"
     rb"(?i:content-type): ?([^\s;]++) ?(?:;[^\n]*+)?+\r?\n(?![ \t])"
 )
-"""A response as most crawlers write it. What is odd in any way is read field by field."""
+"""A capture as most crawlers write it. What is odd in any way is read field by field."""
 _USUAL_BYTES = 1 << 12
 _BLANK_LINE = re.compile(rb"\n\r*\n")
 _FOLD = re.compile(rb"\n[ \t]*")
@@ -178,17 +177,19 @@ class _WarcReader(RecordReader):
     def read_header(self, at: int, next_member: int) -> Record:
         usual = _USUAL.match(self.data, at, at + _USUAL_BYTES)
         if usual is not None and self._group is None:
-            _, time, url, digest, length, _, _, status, mime = usual.groups()
+            kind, time, url, digest, length, _, _, status, mime = usual.groups()
             body = usual.end(7)
             end = body + int(length)
             if usual.end() <= end <= next_member and end <= len(self.data):
-                group = self._file_name
-                return Record(
-                    body, end, None, url, time, status, mime, digest, group, NO_TEXT, True
-                )
+                record = Record(body, end, None, url, time, status, mime, digest, self._file_name)
+                record.is_http = True
+                if kind == b"revisit":
+                    record.mime, record.has_payload = _REVISIT, False
+                return record
         return self._read_fields(at, next_member)
 
     def _read_fields(self, at: int, next_member: int) -> Record:
+        """Read a header of any form, and that of an HTTP message of any form."""
         data = self.data
         version = _VERSION.match(data, at, at + _VERSION_BYTES)
         if version is None:
