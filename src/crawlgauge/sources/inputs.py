@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.decompress import read_whole
+from crawlgauge.sources.decompress import STDIN, read_whole
 from crawlgauge.sources.remote import (
     AnyPath,
     RemotePath,
@@ -21,9 +21,6 @@ from crawlgauge.sources.remote import (
 )
 
 __all__ = ["STDIN", "InputFiles", "can_be_reread", "find_inputs", "identify_file"]
-
-STDIN = "-"
-"""Stands for standard input wherever a file is expected."""
 
 _MAX_LIST_BYTES = 1 << 28
 """Names of a million files."""
