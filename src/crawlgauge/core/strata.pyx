@@ -12,12 +12,15 @@ NO_GROUP = -1
 
 cdef i64 count_new(const u64* known, i64 n_known, const u64[::1] keys) noexcept nogil:
     """Return how many of some keys are not known yet; both rise."""
-    cdef i64 number, place = 0, n_new = 0
-    for number in range(keys.shape[0]):
-        while place < n_known and known[place] < keys[number]:
-            place += 1
-        n_new += place == n_known or known[place] != keys[number]
-    return n_new
+    cdef i64 here = 0, there = 0, n_keys = keys.shape[0], n_same = 0
+    cdef u64 key, other
+    while here < n_known and there < n_keys:
+        # Which one comes first is anybody's guess: so there is nothing to be guessed.
+        key, other = known[here], keys[there]
+        here += key <= other
+        there += other <= key
+        n_same += key == other
+    return n_keys - n_same
 
 
 def merge_crawl(
@@ -49,8 +52,7 @@ def merge_crawl(
     """
     cdef i64 room = min(known.shape[0], codes.shape[0], masks.shape[0]), n_words = masks.shape[1]
     cdef i64 n_new, old = n_known - 1, new = keys.shape[0] - 1, place, word
-    cdef u64 bit = <u64> 1 << (crawl % 64)
-    cdef bint is_held
+    cdef u64 bit = <u64> 1 << (crawl % 64), key, other, takes, takes_other
     if new_codes.shape[0] != keys.shape[0] or not 0 <= n_known <= room:
         raise ValueError("each key needs a code")
     if not 0 <= crawl < 64 * n_words:
@@ -61,22 +63,23 @@ def merge_crawl(
         n_new = count_new(&known[0] if n_known else NULL, n_known, keys)
         place = n_known + n_new - 1
         if n_known + n_new <= room:
+            while new >= 0 and old >= 0 and place >= 0:
+                key, other = known[old], keys[new]
+                takes, takes_other = key >= other, other >= key
+                known[place] = key if takes else other
+                codes[place] = codes[old] if takes else new_codes[new]
+                for word in range(n_words):
+                    masks[place, word] = masks[old, word] & (0 - takes)
+                masks[place, crawl // 64] |= bit & (0 - takes_other)
+                old -= takes
+                new -= takes_other
+                place -= 1
             while new >= 0 and place >= 0:
-                if old >= 0 and known[old] >= keys[new]:
-                    is_held = known[old] == keys[new]
-                    known[place], codes[place] = known[old], codes[old]
-                    for word in range(n_words):
-                        masks[place, word] = masks[old, word]
-                    if is_held:
-                        masks[place, crawl // 64] |= bit
-                        new -= 1
-                    old -= 1
-                else:
-                    known[place], codes[place] = keys[new], new_codes[new]
-                    for word in range(n_words):
-                        masks[place, word] = 0
-                    masks[place, crawl // 64] = bit
-                    new -= 1
+                known[place], codes[place] = keys[new], new_codes[new]
+                for word in range(n_words):
+                    masks[place, word] = 0
+                masks[place, crawl // 64] = bit
+                new -= 1
                 place -= 1
     if n_known + n_new > room:
         return -1
