@@ -111,8 +111,12 @@ def test_pairs_of_any_number_of_sets_are_counted(n_sets):
 def test_the_sets_of_an_archive_can_share_a_bit():
     sets = [{1, 2}, {2, 3}, {3, 4}]
     counts = MaskCounts(2)
-    count_masks([(bit, to_array(keys), None) for bit, keys in zip((0, 0, 1), sets, strict=True)],
-                0, 64, counts)
+    count_masks(
+        [(bit, to_array(keys), None) for bit, keys in zip((0, 0, 1), sets, strict=True)],
+        0,
+        64,
+        counts,
+    )
     assert as_dict(counts) == {0b01: 2, 0b11: 1, 0b10: 1}
 
 

@@ -54,7 +54,11 @@ def test_nothing_is_done_where_there_is_too_little_room():
     assert merge_crawl(known, codes, masks, 0, keys, np.array([1, 2], np.int32), 0) == 2
     more = np.array([1, 5, 7], np.uint64)
     assert merge_crawl(known, codes, masks, 2, more, np.array([0, 0, 0], np.int32), 1) == -1
-    assert (known[:2].tolist(), codes[:2].tolist(), masks[:2].tolist()) == ([5, 9], [1, 2], [[1], [1]])
+    assert (known[:2].tolist(), codes[:2].tolist(), masks[:2].tolist()) == (
+        [5, 9],
+        [1, 2],
+        [[1], [1]],
+    )
     assert merge_crawl(known, codes, masks, 2, more[:2], np.array([0, 0], np.int32), 1) == 3
     assert merge_crawl(known, codes, masks, 3, more[:0], np.empty(0, np.int32), 1) == 3
 
