@@ -1,4 +1,4 @@
-"""Set files written from Python sets of keys, and the counts that Python's own sets give."""
+"""Sets written from Python sets of keys, and the counts that Python's own sets give."""
 
 import datetime as dt
 from collections import Counter
@@ -6,13 +6,37 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from crawlgauge.core.batch import NO_STATUS, NO_TIME
 from crawlgauge.crawl import Crawl
-from crawlgauge.keys.thresholds import WHOLE
+from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.provenance import Provenance
+from crawlgauge.store.attributes import Attributes
+from crawlgauge.store.catalogue import UnwrittenSet, create_store, open_store
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.set_file import choose_range_bits, split_keys, write_set
+from crawlgauge.store.key_set import write_keys
 
 LARGEST = 2**64 - 1
+
+
+def describe(number, n_keys, threshold, sample, folder):
+    date = dt.date(2014, 1, 1) + dt.timedelta(days=90 * number)
+    return CrawlSet(
+        crawl=Crawl(label=f"c{number:02}", date=date, n_urls=n_keys),
+        level="url",
+        key_rule="raw/1",
+        threshold=threshold,
+        n_captures=n_keys,
+        rejected={},
+        excluded={},
+        damage=(),
+        checksum="",
+        provenance=Provenance(settings={"sample": sample}),
+        folder=folder,
+    )
+
+
+def below(keys, threshold):
+    return np.array(sorted(key for key in keys if key < threshold), dtype=np.uint64)
 
 
 @pytest.fixture
@@ -20,41 +44,68 @@ def write_set_file(tmp_path):
     """Write the file of one crawl from a Python set of keys and return its description."""
 
     def write(number, keys, threshold=WHOLE, sample=None):
-        path = tmp_path / f"{number}-{threshold:x}-{hash(frozenset(keys)):x}.parquet"
-        kept = np.array(sorted(key for key in keys if key < threshold), dtype=np.uint64)
-        range_bits = choose_range_bits(kept.size, threshold)
-        described = CrawlSet(
-            crawl=Crawl(
-                label=f"c{number:02}",
-                date=dt.date(2014, 1, 1) + dt.timedelta(days=90 * number),
-                n_urls=len(keys),
-            ),
-            level="url",
-            key_rule="raw/1",
-            threshold=threshold,
-            n_captures=len(keys),
-            rejected={},
-            excluded={},
-            damage=(),
-            checksum="",
-            range_bits=range_bits,
-            provenance=Provenance(settings={"sample": sample}),
-            path=path,
-        )
-        with path.open("wb") as file:
-            return write_set(file, split_keys(kept, range_bits), described)
+        folder = tmp_path / f"{number}-{threshold:x}-{hash(frozenset(keys)):x}"
+        folder.mkdir(exist_ok=True)
+        kept = below(keys, threshold)
+        about = describe(number, len(keys), threshold, sample, folder)
+        return write_keys(folder, [kept], about, n_most=kept.size)
 
     return write
 
 
 @pytest.fixture
 def write_sets(write_set_file):
-    """Write a set file for each Python set of keys."""
+    """Write a set for each Python set of keys."""
 
     def write(sets, threshold=WHOLE):
         return [write_set_file(number, keys, threshold) for number, keys in enumerate(sets)]
 
     return write
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Make an empty store."""
+    create_store(tmp_path / "store", "raw/1")
+    return open_store(tmp_path / "store")
+
+
+@pytest.fixture
+def make_attributes():
+    """Make attributes of a mapping from keys to host, media type and status."""
+
+    def make(captured, threshold=WHOLE):
+        keys = sorted(key for key in captured if key < threshold)
+        hosts, mimes = ([captured[key][k] for key in keys] for k in (0, 1))
+        host_list, mime_list = (sorted({t for t in texts if t}) for texts in (hosts, mimes))
+        return Attributes(
+            keys=np.array(keys, dtype=np.uint64),
+            times=np.full(len(keys), NO_TIME, dtype=np.int64),
+            statuses=np.array([captured[key][2] or NO_STATUS for key in keys], dtype=np.int16),
+            host_codes=np.array([host_list.index(t) if t else -1 for t in hosts], dtype=np.int32),
+            mime_codes=np.array([mime_list.index(t) if t else -1 for t in mimes], dtype=np.int32),
+            hosts=tuple(host_list),
+            mimes=tuple(mime_list),
+            threshold=threshold,
+        )
+
+    return make
+
+
+@pytest.fixture
+def add_crawl(store, make_attributes):
+    """Put a crawl into the store, in the place of what was there: keys with host, type, status."""
+
+    def add(number, captured, *, threshold=WHOLE, kept_below=WHOLE, sample=None):
+        folder = store.folder(f"c{number:02}")
+        about = describe(number, len(captured), threshold, sample, folder)
+        keys = below(captured, threshold)
+        with store.writing(about.crawl.label) as writer:
+            unwritten = UnwrittenSet(description=about, ranges=[keys], n_most=keys.size)
+            attributes = make_attributes(captured, min(threshold, kept_below))
+            writer.publish([unwritten], attributes)
+
+    return add
 
 
 @pytest.fixture

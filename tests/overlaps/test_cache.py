@@ -1,4 +1,4 @@
-"""Counts that are kept: only what is new is counted, and the result is as if all were."""
+"""Counts that are kept: what is known is not read again, and the result is as if all were."""
 
 import logging
 from dataclasses import replace
@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawlgauge.keys.thresholds import WHOLE
-from crawlgauge.overlaps import counting, counts, history_tally
+from crawlgauge.keys.sampling import WHOLE
+from crawlgauge.overlaps import counting, histories
 from crawlgauge.overlaps.cache import load_counts, save_counts
 from crawlgauge.overlaps.counting import count_sets
 from crawlgauge.store.files import PARTIAL_PREFIX
@@ -22,16 +22,15 @@ def cache(tmp_path):
 
 @pytest.fixture
 def passes(monkeypatch):
-    """List the labels of new and old sets of each pass over sets."""
+    """List the labels of the sets of each pass over sets."""
     seen = []
-    run_pass = counting.run_pass
 
-    def spy(sets, n_new, *args, **kwargs):
-        labels = [item.crawl.label for item in sets]
-        seen.append((labels[:n_new], labels[n_new:]))
-        return run_pass(sets, n_new, *args, **kwargs)
+    class Source(counting._Source):
+        def __init__(self, sets, index=None):
+            seen.append([item.crawl.label for item in sets])
+            super().__init__(sets, index)
 
-    monkeypatch.setattr(counting, "run_pass", spy)
+    monkeypatch.setattr(counting, "_Source", Source)
     return seen
 
 
@@ -55,19 +54,6 @@ def test_what_was_counted_is_not_read_again(write_sets, draw_sets, cache, passes
     assert len(passes) == 1
 
 
-@pytest.mark.parametrize("place", [0, 3, 7])
-def test_of_an_added_crawl_only_its_own_keys_are_counted(
-    write_sets, draw_sets, check_table, cache, passes, place
-):
-    sets = draw_sets(8, seed=2)
-    written = write_sets(sets)
-    count_sets([item for k, item in enumerate(written) if k != place], cache=cache)
-    table = count_sets(written, cache=cache)
-    check_table(table, sets)
-    assert passes[1][0] == [f"c{place:02}"]
-    same(table, count_sets(written))
-
-
 def test_a_removed_crawl_costs_nothing(write_sets, draw_sets, check_table, cache, passes):
     sets = draw_sets(5, seed=3)
     written = write_sets(sets)
@@ -77,24 +63,14 @@ def test_a_removed_crawl_costs_nothing(write_sets, draw_sets, check_table, cache
     assert len(passes) == 1
 
 
-def test_a_replaced_crawl_is_counted_again(
-    write_sets, write_set_file, draw_sets, check_table, cache, passes
+def test_crawls_with_the_same_urls_share_what_is_known(
+    write_sets, draw_sets, check_table, cache, passes
 ):
-    sets = draw_sets(6, seed=4)
-    written = write_sets(sets)
-    count_sets(written, cache=cache)
-    sets[4] = sets[4] ^ {1, 2, min(sets[4])}
-    written[4] = write_set_file(4, sets[4])
-    check_table(count_sets(written, cache=cache), sets)
-    assert [new for new, _ in passes[1:]] == [["c04"]]
-
-
-def test_crawls_with_the_same_urls_share_what_is_known(write_sets, draw_sets, check_table, cache):
     sets = draw_sets(4, seed=5)
-    written = write_sets(sets)
-    count_sets(written, cache=cache)
+    count_sets(write_sets(sets), cache=cache)
     sets.append(sets[2])
     check_table(count_sets(write_sets(sets), cache=cache), sets)
+    assert len(passes) == 1
 
 
 def test_a_new_label_or_date_needs_no_counting(write_sets, draw_sets, cache, passes):
@@ -106,7 +82,7 @@ def test_a_new_label_or_date_needs_no_counting(write_sets, draw_sets, cache, pas
 
 
 @pytest.mark.parametrize(
-    ("n_before", "n_after"), [(60, 68), (64, 65), (66, 67), (68, 64), (70, 60)]
+    ("n_before", "n_after"), [(60, 68), (64, 65), (66, 67), (68, 64), (70, 60), (70, 66)]
 )
 def test_histories_come_and_go_with_the_number_of_crawls(
     write_sets, draw_sets, check_table, cache, n_before, n_after
@@ -117,13 +93,22 @@ def test_histories_come_and_go_with_the_number_of_crawls(
     check_table(count_sets(written[:n_after], cache=cache), sets[:n_after])
 
 
+def test_so_many_crawls_of_the_same_urls_that_histories_end_are_counted(
+    write_sets, draw_sets, check_table, cache
+):
+    sets = draw_sets(4, seed=2, n_pool=100)
+    count_sets(write_sets(sets), cache=cache)
+    many = sets * 17
+    check_table(count_sets(write_sets(many), cache=cache), many)
+
+
 @pytest.mark.parametrize("max_histories", [64, 256, 1 << 18])
 @pytest.mark.parametrize("seed", range(6))
 def test_any_changes_give_what_counting_anew_gives(
     write_set_file, draw_sets, cache, monkeypatch, seed, max_histories
 ):
-    monkeypatch.setattr(history_tally, "MAX_HISTORIES", max_histories)
-    monkeypatch.setattr(counts, "MAX_HISTORIES", max_histories)
+    monkeypatch.setattr(histories, "MAX_HISTORIES", max_histories)
+    monkeypatch.setattr(counting, "_LEAST_INDEXED", 1000)
     rng = np.random.default_rng(seed)
     pool = draw_sets(14, seed=seed, n_pool=800)
     present = {k: pool[k] for k in rng.choice(14, 5, replace=False).tolist()}
@@ -157,7 +142,7 @@ def test_counts_that_fit_no_crawls_any_more_are_deleted(write_sets, draw_sets, c
     assert other.exists()
 
 
-@pytest.mark.parametrize("how", ["bit", "end", "empty", "foreign"])
+@pytest.mark.parametrize("how", ["bit", "end", "empty", "foreign", "another version"])
 def test_a_damaged_file_is_passed_over_and_written_again(
     write_sets, draw_sets, check_table, cache, passes, caplog, how
 ):
@@ -168,7 +153,12 @@ def test_a_damaged_file_is_passed_over_and_written_again(
     content = bytearray(kept.read_bytes())
     if how == "bit":
         content[len(content) // 2] ^= 1
-    damaged = {"end": content[:-9], "empty": b"", "foreign": b"PAR1 of somebody else PAR1"}
+    damaged = {
+        "end": content[:-9],
+        "empty": b"",
+        "foreign": b'{"sha256": "of somebody else"}',
+        "another version": b'{"schema": "crawlgauge.counts/1"}',
+    }
     kept.write_bytes(damaged.get(how, content))
     with caplog.at_level(logging.WARNING):
         check_table(count_sets(written, cache=cache), sets)
@@ -178,23 +168,44 @@ def test_a_damaged_file_is_passed_over_and_written_again(
 
 
 def test_a_folder_that_cannot_be_written_to_is_no_hindrance(
-    write_sets, draw_sets, check_table, tmp_path, caplog
+    write_sets, draw_sets, check_table, tmp_path, monkeypatch, caplog
 ):
+    monkeypatch.setattr(counting, "_LEAST_INDEXED", 1)
     sets = draw_sets(3, seed=11)
     with caplog.at_level(logging.INFO):
         check_table(count_sets(write_sets(sets), cache=tmp_path / "missing"), sets)
     assert "counts are not kept" in caplog.text
+    assert "the index of histories is not kept" in caplog.text
 
 
-def test_counts_that_contradict_the_sets_are_not_used(write_sets, draw_sets, check_table, cache):
-    sets = draw_sets(5, seed=12)
+def test_another_engine_counts_and_its_counts_are_kept(write_sets, draw_sets, check_table, cache):
+    sets = draw_sets(4, seed=12)
     written = write_sets(sets)
-    count_sets(written[:4], cache=cache)
-    (kept,) = load_counts(cache)
-    save_counts(cache, replace(kept, counts=np.ones_like(kept.counts)))
-    check_table(count_sets(written, cache=cache), sets)
+    asked = []
+
+    def engine(own, threshold):
+        asked.append((len(own), threshold))
+        return counting._count_all(counting._Source(own), threshold)
+
+    for _ in range(2):
+        check_table(count_sets(written, cache=cache, engine=engine), sets)
+    check_table(
+        count_sets(written, cache=cache, threshold=WHOLE // 3, engine=engine), sets, WHOLE // 3
+    )
+    assert asked == [(4, WHOLE), (4, WHOLE // 3)]
 
 
-def test_no_unfinished_file_is_left(write_sets, draw_sets, cache):
+def test_what_is_saved_is_loaded(write_sets, draw_sets, cache):
+    count_sets(write_sets(draw_sets(5, seed=14)), cache=cache)
+    (first,) = load_counts(cache)
+    save_counts(cache, first)
+    (again,) = load_counts(cache)
+    assert again.subject == first.subject
+    assert again.of_sets.n_shared.dtype == np.int64
+    assert again.of_sets.n_shared.tolist() == first.of_sets.n_shared.tolist()
+
+
+def test_no_unfinished_file_is_left(write_sets, draw_sets, cache, monkeypatch):
+    monkeypatch.setattr(counting, "_LEAST_INDEXED", 1)
     count_sets(write_sets(draw_sets(3, seed=13)), cache=cache)
     assert not list(cache.glob(f"{PARTIAL_PREFIX}*"))

@@ -1,8 +1,7 @@
 import pytest
 
 from crawlgauge.errors import OverlapError
-from crawlgauge.overlaps.csv_table import from_csv
-from crawlgauge.overlaps.histories_csv import from_histories_csv, to_histories_csv
+from crawlgauge.overlaps.csv_table import from_histories_csv
 
 CRAWLS = "label,date\nx,2013-12-15\ny,2014-06-15\nz,2014-12-15\n"
 HISTORIES = "history,count\n100,4\n110,1\n010,2\n011,1\n001,2\n"
@@ -126,17 +125,3 @@ def test_more_than_64_crawls_are_refused():
     crawls = "label,date\n" + "".join(f"c{k},2013-12-15\n" for k in range(65))
     message = error_of(f"history,count\n{'1' * 65},1\n", crawls)
     assert "c.csv names 65 crawls; capture histories are of up to 64" in message
-
-
-def test_histories_and_crawls_are_written_as_people_write_them():
-    histories, crawls = to_histories_csv(read())
-    assert histories == "# level=url\nhistory,count\n100,4\n010,2\n110,1\n001,2\n011,1\n"
-    assert crawls == "label,date,n_urls\nx,2013-12-15,5\ny,2014-06-15,4\nz,2014-12-15,3\n"
-
-
-def test_a_table_without_histories_cannot_be_written_so():
-    table = from_csv(
-        "a,date_a,n_a,b,date_b,n_b,n_shared\nx,2013-12,10,y,2014-06,10,5\n", name="t.csv"
-    )
-    with pytest.raises(OverlapError, match="holds no capture histories"):
-        to_histories_csv(table)

@@ -2,13 +2,14 @@ import gzip
 import hashlib
 import io
 import sys
+import tracemalloc
 
 import pytest
 
 from crawlgauge.errors import OverlapError
 from crawlgauge.overlaps.csv_table import from_csv
 from crawlgauge.overlaps.json_table import to_json
-from crawlgauge.overlaps.parquet_table import to_parquet_bytes
+from crawlgauge.overlaps.parquet_table import to_parquet
 from crawlgauge.overlaps.reading import read_histories, read_overlaps
 from crawlgauge.provenance import Input, Provenance
 
@@ -19,7 +20,7 @@ CONTENTS = {
     "csv with a byte order mark": CSV.encode("utf-8-sig"),
     "json": to_json(TABLE).encode(),
     "json after white space": b"\n  " + to_json(TABLE).encode(),
-    "parquet": to_parquet_bytes(TABLE),
+    "parquet": to_parquet(TABLE),
 }
 
 
@@ -100,3 +101,15 @@ def test_histories_are_read_with_both_files_recorded(tmp_path):
 def test_histories_and_crawls_cannot_both_come_from_standard_input():
     with pytest.raises(OverlapError, match="cannot both come from standard input"):
         read_histories("-", "-")
+
+
+def test_a_table_that_expands_beyond_all_measure_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(CSV.encode() + bytes(1 << 20)))
+    monkeypatch.setattr("crawlgauge.overlaps.reading._MAX_BYTES", 1 << 16)
+    tracemalloc.start()
+    message = error_of(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert message.startswith(f"{path} holds more than 65,536 bytes, as no overlap table does")
+    assert peak < 1 << 19

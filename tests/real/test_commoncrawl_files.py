@@ -4,8 +4,7 @@ import csv
 
 import pytest
 
-from crawlgauge.overlaps.csv_table import from_csv
-from crawlgauge.overlaps.histories_csv import from_histories_csv
+from crawlgauge.overlaps.csv_table import from_csv, from_histories_csv
 from crawlgauge.overlaps.reading import read_overlaps
 
 pytestmark = pytest.mark.real

@@ -105,7 +105,7 @@ def test_counts_are_kept_for_the_next_time(both, monkeypatch):
     _, place = both
     table = cg.count_overlaps(place.store)
     assert [name for name in place.names() if name.startswith("cache/overlaps-")]
-    monkeypatch.setattr("crawlgauge.overlaps.counting.run_pass", None)
+    monkeypatch.setattr("crawlgauge.overlaps.counting._Source", None)
     assert cg.count_overlaps(place.store).n_shared.tolist() == table.n_shared.tolist()
 
 

@@ -50,8 +50,9 @@ class Captures:
         Attributes, as `ROW`: of all captures where each has a group, digest or text; else of those
         whose keys are below a threshold.
     groups, digests, texts
-        For each row what it is grouped by, as number of a name, the payload's digest and the
-        page's text; None where they are not wanted, and texts also where an input has no pages.
+        For each row what it is grouped by, as number of a name, the payload's digest (its URL
+        where that is wanted instead) and the page's text; None where they are not wanted, and
+        texts also where an input has no pages.
     left_out
         Captures that belong to a crawl and do not count, as `LEFT_OUT`, where a collection is cut
         into crawls; else they are counted in `excluded`.

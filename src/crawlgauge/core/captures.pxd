@@ -57,7 +57,7 @@ cdef class Collector:
     cdef const u64[::1] _prefix_hashes
     cdef const u8[::1] _is_prefix_whole, _is_prefix_inside
     # What is kept.
-    cdef bint _keeps_all, _is_split, _keeps_digests, _keeps_texts
+    cdef bint _keeps_all, _is_split, _keeps_digests, _keeps_texts, _keeps_urls
     cdef u64 _last_key, _last_row_key
     # Names, each with a number from 1 on, and what these numbers are called outside.
     cdef TextTable _hosts, _types, _groups

@@ -72,7 +72,8 @@ cdef class Collector:
         self.begin()
         self._choose_what_counts(settings)
         self._is_split = settings.is_split
-        self._keeps_digests, self._keeps_texts = settings.keeps_digests, settings.keeps_texts
+        self._keeps_urls, self._keeps_texts = settings.keeps_urls, settings.keeps_texts
+        self._keeps_digests = settings.keeps_digests or self._keeps_urls
         self._keeps_all = self._is_split or self._keeps_digests or self._keeps_texts
         self.limit_keys(_WHOLE)
         self.limit_rows(_WHOLE)
@@ -488,7 +489,9 @@ cdef class Collector:
                 self._row_groups[self._n_rows] = number + 1
         if self._keeps_texts:
             self._row_texts[self._n_rows] = text
-        if self._keeps_digests and not self._keep_digest(fields.digest):
+        if self._keeps_digests and not self._keep_digest(
+            fields.url if self._keeps_urls else fields.digest
+        ):
             return OUT_OF_MEMORY
         self._n_rows += 1
         return TAKEN

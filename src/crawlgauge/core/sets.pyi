@@ -4,7 +4,6 @@ from numpy.typing import NDArray
 from crawlgauge.core.texts import TextTable
 
 Keys = NDArray[np.uint64]
-Masks = NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64]
 
 class MaskCounts:
     n_sets: int
@@ -12,13 +11,14 @@ class MaskCounts:
     def __len__(self) -> int: ...
     def arrays(self) -> tuple[NDArray[np.uint64], NDArray[np.int64]]: ...
     def add(self, masks: NDArray[np.uint64], counts: NDArray[np.int64]) -> None: ...
+    def tally(self, masks: NDArray[np.uint64]) -> None: ...
 
 def count_masks(
-    parts: list[tuple[int | None, Keys, Masks | None]],
+    parts: list[tuple[int | None, Keys, Keys | None]],
     low: int,
     width: int,
-    counts: MaskCounts,
-    index: tuple[Keys, Masks] | None = None,
+    counts: MaskCounts | NDArray[np.int64],
+    index: tuple[Keys, Keys] | None = None,
 ) -> int: ...
 def count_pairs(parts: list[Keys], low: int, width: int, n_shared: NDArray[np.int64]) -> None: ...
 def sort_keys(keys: Keys) -> None: ...

@@ -12,12 +12,12 @@ import numpy as np
 from crawlgauge.core.batch import ROW
 from crawlgauge.core.captures cimport Row
 from crawlgauge.core.texts cimport TextTable
-from crawlgauge.core.words cimport LOWEST_BIT, i64, u8, u16, u32, u64
+from crawlgauge.core.words cimport LOWEST_BIT, i64, u64
 
 cdef enum:
     MOST_IN_MASK = 64
     MOST_IN_TABLE = 16      # of so many sets a table has a place for each mask
-    FIRST_SLOTS = 1 << 12
+    FIRST_SLOTS_BITS = 12
     CELL_KEYS_BITS = 15     # keys of a cell: what they need stays in the cache
     BUCKET_KEYS = 1 << 10   # keys of a bucket: as many as stay in the nearest cache
     MOST_BITS = 12          # of so many buckets at once
@@ -25,18 +25,18 @@ cdef enum:
     FEW_KEYS = 48           # that are sorted by comparing each with those before it
     MANY_KEYS = 1 << 16
 
-ctypedef fused Mask:
-    u16
-    u32
-    u64
-
 cdef struct Part:
     # What is left of a sorted array of keys.
     const u64* place
     const u64* end
-    u64 bit                 # of the set; 0 for an index, which has a mask for each key
-    const u8* masks
-    int mask_bytes
+    u64 bit                 # of the set
+    const u64* masks        # of each key, where it is an index
+
+cdef struct Listing:
+    # Keys in rising order, with the mask of each.
+    u64* keys
+    u64* masks
+    u64 room
 
 cdef struct Cell:
     # The keys that begin with certain bits.
@@ -149,6 +149,10 @@ def sort_unique(u64[::1] keys not None):
 # ------------------------------------------------------------------------------- counts of masks
 
 
+cdef inline bint fits(u64 mask, int n_sets) noexcept nogil:
+    return n_sets == MOST_IN_MASK or mask >> n_sets == 0
+
+
 @cython.final
 cdef class MaskCounts:
     """How many keys have each mask: a table for few sets, a hash table for many.
@@ -161,13 +165,15 @@ cdef class MaskCounts:
     cdef u64* _counts
     cdef u64* _masks        # of each slot; NULL in a table, where the slot is the mask
     cdef u64 _n_slots, _n_taken
+    cdef int _shift         # from a product to its slot
     cdef readonly int n_sets
 
     def __cinit__(self, int n_sets):
         if not 1 <= n_sets <= MOST_IN_MASK:
             raise ValueError(f"{n_sets} sets; masks have room for 1 to {MOST_IN_MASK}")
         self.n_sets = n_sets
-        self._n_slots = FIRST_SLOTS
+        self._n_slots = <u64> 1 << FIRST_SLOTS_BITS
+        self._shift = 64 - FIRST_SLOTS_BITS
         if n_sets <= MOST_IN_TABLE:
             self._n_slots = <u64> 1 << n_sets
         else:
@@ -181,8 +187,13 @@ cdef class MaskCounts:
         free(self._masks)
 
     def __len__(self):
-        """Return how many different masks there are; of a table, at most."""
-        return self._n_slots - 1 if self._masks == NULL else self._n_taken
+        """Return how many different masks there are."""
+        cdef u64 slot, n_taken = 0
+        if self._masks != NULL:
+            return self._n_taken
+        for slot in range(1, self._n_slots):
+            n_taken += self._counts[slot] != 0
+        return n_taken
 
     def arrays(self):
         """Return the masks that occur, rising, and how many keys have each."""
@@ -200,12 +211,26 @@ cdef class MaskCounts:
         if masks.shape[0] != counts.shape[0]:
             raise ValueError("each mask needs a count")
         for number in range(masks.shape[0]):
+            if not fits(masks[number], self.n_sets):
+                raise ValueError("a mask of more sets than there are")
             if self._masks == NULL:
-                if masks[number] >= self._n_slots:
-                    raise ValueError("a mask of more sets than there are")
                 self._counts[masks[number]] += counts[number]
             elif not self._add_hashed(masks[number], counts[number]):
                 raise MemoryError
+
+    def tally(self, const u64[::1] masks not None):
+        """Count keys by their masks, none of which is of more sets than there are."""
+        cdef u64 number, n_masks = masks.shape[0], together = 0
+        cdef bint has_memory = True
+        with nogil:
+            for number in range(n_masks):
+                together |= masks[number]
+            if n_masks and fits(together, self.n_sets):
+                has_memory = self.count(&masks[0], n_masks)
+        if not fits(together, self.n_sets):
+            raise ValueError("a mask of more sets than there are")
+        if not has_memory:
+            raise MemoryError
 
     cdef bint count(self, const u64* masks, u64 n_masks) noexcept nogil:
         """Count keys by their masks, but for those with none; False if memory is short."""
@@ -232,7 +257,8 @@ cdef class MaskCounts:
         return True
 
     cdef inline u64 _slot_of(self, u64 mask) noexcept nogil:
-        cdef u64 slot = (mask * <u64> 0x9E3779B185EBCA87) >> 20 & (self._n_slots - 1)
+        # The highest bits of the product are the only ones that all bits of the mask have a say in.
+        cdef u64 slot = (mask * <u64> 0x9E3779B185EBCA87) >> self._shift
         while self._counts[slot] and self._masks[slot] != mask:
             slot = (slot + 1) & (self._n_slots - 1)
         return slot
@@ -248,6 +274,7 @@ cdef class MaskCounts:
             free(counts)
             return False
         self._masks, self._counts, self._n_slots = masks, counts, 2 * n_old
+        self._shift -= 1
         for slot in range(n_old):
             if old_counts[slot]:
                 place = self._slot_of(old_masks[slot])
@@ -299,16 +326,7 @@ cdef class CellTable:
         return True
 
     cdef bint pass_over(self, Part* part, u64 n_keys, Cell* cell) noexcept nogil:
-        """Note the keys of a part; False if one lies outside of the cell: they are not sorted."""
-        if part.bit:
-            return self._pass_over_set(part, n_keys, cell)
-        if part.mask_bytes == 2:
-            return pass_over_index[u16](self, part, n_keys, cell, <const u16*> part.masks)
-        if part.mask_bytes == 4:
-            return pass_over_index[u32](self, part, n_keys, cell, <const u32*> part.masks)
-        return pass_over_index[u64](self, part, n_keys, cell, <const u64*> part.masks)
-
-    cdef bint _pass_over_set(self, Part* part, u64 n_keys, Cell* cell) noexcept nogil:
+        """Note the keys of a set; False if one lies outside of the cell: they are not sorted."""
         # In local variables: what self points to might change with each write to the tables.
         cdef const u64* place = part.place
         cdef const u64* end = place + n_keys
@@ -331,44 +349,114 @@ cdef class CellTable:
         part.place, self.end = place, last
         return True
 
-    cdef u64 write(self, u64* keys, Mask* masks) noexcept nogil:
+    cdef u64 list(self, u64* keys, u64* masks) noexcept nogil:
         """Write all keys in rising order, with their masks; return how many."""
-        cdef u64 slot, n_keys = 0, place, key
+        cdef u64 slot, n_keys = 0, place, number, key, mask
         for slot in range(self.end):
-            if self.masks[slot] == 0:
-                continue
-            # Keys of the same slot stand behind it in any order.
-            place, key = n_keys, self.keys[slot]
-            while place and keys[place - 1] > key:
-                keys[place], masks[place] = keys[place - 1], masks[place - 1]
-                place -= 1
-            keys[place], masks[place] = key, <Mask> self.masks[slot]
-            n_keys += 1
+            keys[n_keys], masks[n_keys] = self.keys[slot], self.masks[slot]
+            n_keys += self.masks[slot] != 0
+        # Keys of the same slot stand behind it in any order.
+        for number in range(1, n_keys):
+            if keys[number - 1] > keys[number]:
+                place, key, mask = number, keys[number], masks[number]
+                while place and keys[place - 1] > key:
+                    keys[place], masks[place] = keys[place - 1], masks[place - 1]
+                    place -= 1
+                keys[place], masks[place] = key, mask
         return n_keys
 
 
-cdef bint pass_over_index(
-    CellTable table, Part* part, u64 n_keys, Cell* cell, const Mask* masks_of_keys
+cdef bint make_listing(Listing* listing, u64 n_keys) noexcept nogil:
+    """See that there is room for so many keys, and for one that is not kept."""
+    if n_keys < listing.room:
+        return True
+    free_listing(listing)
+    listing.room = n_keys + n_keys // 4 + 1
+    listing.keys = <u64*> malloc(listing.room * sizeof(u64))
+    listing.masks = <u64*> malloc(listing.room * sizeof(u64))
+    return listing.keys != NULL and listing.masks != NULL
+
+
+cdef void free_listing(Listing* listing) noexcept nogil:
+    free(listing.keys)
+    free(listing.masks)
+    listing.keys = listing.masks = NULL
+    listing.room = 0
+
+
+cdef u64 merge_listing(
+    const u64* keys, const u64* masks, u64 n_keys, const u64* others, const u64* other_masks,
+    u64 n_others, Listing* merged
 ) noexcept nogil:
-    """Do what `_pass_over_set` does, with a mask for each key."""
-    cdef const u64* keys_of_index = part.place
-    cdef u64* keys = table.keys
-    cdef u64* masks = table.masks
-    cdef u64 number, key, slot
+    """Merge keys of an index with others, each with its mask; return how many there are."""
+    cdef u64 here = 0, there = 0, n_merged = 0, key, other, takes, takes_other
+    cdef u64* merged_keys = merged.keys
+    cdef u64* merged_masks = merged.masks
+    while here < n_keys and there < n_others:
+        key, other = keys[here], others[there]
+        # Which one comes first is anybody's guess: so there is nothing to be guessed.
+        takes, takes_other = key <= other, other <= key
+        merged_keys[n_merged] = key if takes else other
+        merged_masks[n_merged] = (masks[here] & (0 - takes)) | (
+            other_masks[there] & (0 - takes_other)
+        )
+        here += takes
+        there += takes_other
+        n_merged += 1
+    while here < n_keys:
+        merged_keys[n_merged], merged_masks[n_merged] = keys[here], masks[here]
+        here += 1
+        n_merged += 1
+    while there < n_others:
+        merged_keys[n_merged], merged_masks[n_merged] = others[there], other_masks[there]
+        there += 1
+        n_merged += 1
+    return n_merged
+
+
+cdef bint is_in_order(Listing* listing, u64 n_keys, Cell* cell, int n_sets) noexcept nogil:
+    """Tell whether keys rise within a cell, and are of sets that there are."""
+    cdef u64 number, together = 0, n_wrong = 0
+    if n_keys == 0:
+        return True
     for number in range(n_keys):
-        key = keys_of_index[number]
-        if key - cell.base > cell.span:
-            return False
-        slot = (key - cell.base) >> cell.shift
-        while masks[slot] and keys[slot] != key:
-            slot += 1
-        keys[slot] = key
-        masks[slot] |= masks_of_keys[number]
-        if slot >= table.end:
-            table.end = slot + 1
-    part.place += n_keys
-    part.masks += n_keys * sizeof(Mask)
-    return True
+        together |= listing.masks[number]
+    for number in range(1, n_keys):
+        n_wrong += listing.keys[number] <= listing.keys[number - 1]
+    if listing.keys[0] < cell.base or listing.keys[n_keys - 1] - cell.base > cell.span:
+        return False
+    return n_wrong == 0 and fits(together, n_sets)
+
+
+cdef u64 copy_listing(Listing* listing, u64 n_keys, u64* keys, u64* masks) noexcept nogil:
+    """Write keys and masks, but for keys that no set holds; return how many."""
+    cdef u64 number, n_written = 0
+    for number in range(n_keys):
+        if listing.masks[number]:
+            keys[n_written], masks[n_written] = listing.keys[number], listing.masks[number]
+            n_written += 1
+    return n_written
+
+
+cdef void tally_pairs(const u64* masks, u64 n_masks, i64[:, ::1] n_shared) noexcept nogil:
+    """Count each key for each two sets that hold it."""
+    cdef int[MOST_IN_MASK] members
+    cdef u64 number, mask
+    cdef int n_members
+    for number in range(n_masks):
+        mask, n_members = masks[number], 0
+        while mask:
+            members[n_members] = LOWEST_BIT(mask)
+            n_members += 1
+            mask &= mask - 1
+        add_pairs(members, n_members, n_shared)
+
+
+cdef inline void add_pairs(const int* members, int n_members, i64[:, ::1] n_shared) noexcept nogil:
+    cdef int one, other
+    for one in range(n_members):
+        for other in range(one, n_members):
+            n_shared[members[one], members[other]] += 1
 
 
 cdef u64 count_up_to(const u64* place, const u64* end, u64 last) noexcept nogil:
@@ -391,33 +479,99 @@ cdef int choose_cell_bits(u64 n_keys, int width) noexcept nogil:
     return bits
 
 
-cdef int find_part(Part* part, keys, masks, u64 bit) except -1:
-    cdef const u64[::1] view = keys
-    cdef const u8[::1] bytes_of_masks
-    part.place = &view[0] if view.shape[0] else NULL
-    part.end = part.place + view.shape[0]
-    part.bit, part.masks, part.mask_bytes = bit, NULL, 0
-    if masks is not None:
-        if masks.shape != keys.shape or masks.dtype not in (np.uint16, np.uint32, np.uint64):
-            raise ValueError("an index needs a mask for each key")
-        part.bit, part.mask_bytes = 0, masks.dtype.itemsize
-        bytes_of_masks = masks.view(np.uint8)
-        part.masks = &bytes_of_masks[0] if bytes_of_masks.shape[0] else NULL
+cdef int find_part(Part* part, const u64[::1] keys, u64 bit) except -1:
+    part.place = &keys[0] if keys.shape[0] else NULL
+    part.end = part.place + keys.shape[0]
+    part.bit = bit
     return 0
 
 
-def count_masks(list parts not None, u64 low, int width, MaskCounts counts not None, index=None):
+cdef int find_index(Part* part, const u64[::1] keys, const u64[::1] masks) except -1:
+    if part.place != NULL or masks.shape[0] != keys.shape[0]:
+        raise ValueError("an index needs a mask for each key, and there can be but one")
+    part.masks = &masks[0] if masks.shape[0] else NULL
+    return find_part(part, keys, 0)
+
+
+@cython.final
+cdef class RangeMerge:
+    """The keys of a hash range, brought together cell by cell."""
+    cdef Part[MOST_IN_MASK] sets
+    cdef Part known             # an index; empty if there is none
+    cdef CellTable table
+    cdef Listing found, merged
+    cdef int n_parts, n_sets
+    cdef bint is_sorted
+
+    def __cinit__(self):
+        self.table = CellTable()
+        self.is_sorted = True
+
+    def __dealloc__(self):
+        free_listing(&self.found)
+        free_listing(&self.merged)
+
+    cdef bint find(self, Cell* cell, int cell_width) noexcept nogil:
+        """Note the keys of a cell in the table; False if memory is short."""
+        cdef u64[MOST_IN_MASK] n_keys
+        cdef u64 n_here = 0, last = cell.base + cell.span
+        cdef int number
+        for number in range(self.n_parts):
+            n_keys[number] = count_up_to(self.sets[number].place, self.sets[number].end, last)
+            n_here += n_keys[number]
+        if not self.table.prepare(n_here, cell, cell_width):
+            return False
+        for number in range(self.n_parts):
+            self.is_sorted = self.is_sorted and self.table.pass_over(
+                &self.sets[number], n_keys[number], cell
+            )
+        return True
+
+    cdef i64 list(self, Cell* cell, int cell_width) noexcept nogil:
+        """List the keys of a cell in `merged`, and return how many; −1 if memory is short."""
+        cdef Part* known = &self.known
+        cdef Part* only = &self.sets[0]
+        cdef u64 last = cell.base + cell.span, number
+        cdef u64 n_known = count_up_to(known.place, known.end, last), n_found, n_merged
+        cdef const u64* keys
+        if self.n_parts == 1:
+            # One set has its keys in order already.
+            keys, n_found = only.place, count_up_to(only.place, only.end, last)
+            only.place += n_found
+            if not make_listing(&self.found, n_found):
+                return -1
+            for number in range(n_found):
+                self.found.masks[number] = only.bit
+        else:
+            if not self.find(cell, cell_width) or not self.is_sorted:
+                return 0 if not self.is_sorted else -1
+            if not make_listing(&self.found, self.table.end):
+                return -1
+            keys, n_found = self.found.keys, self.table.list(self.found.keys, self.found.masks)
+        if not make_listing(&self.merged, n_known + n_found):
+            return -1
+        n_merged = merge_listing(
+            known.place, known.masks, n_known, keys, self.found.masks, n_found, &self.merged
+        )
+        known.place += n_known
+        known.masks += n_known
+        self.is_sorted = is_in_order(&self.merged, n_merged, cell, self.n_sets)
+        return n_merged
+
+
+def count_masks(list parts not None, u64 low, int width, counts not None, index=None):
     """Count the keys of a hash range by which sets hold them.
 
     Parameters
     ----------
     parts
         For each set its number and its sorted keys of that range; for an index of several sets,
-        None, keys and the mask of each.
+        of which there can be one, None, keys and the mask of each.
     low, width
         The range: keys from `low` on that differ in their last `width` bits.
     counts
-        Where they are counted.
+        Where they are counted: `MaskCounts`, or a matrix of what each two sets share, above the
+        diagonal, and on it the keys of each set.
     index
         Room for the keys of the range and their masks, which are filled in, if they are wanted.
 
@@ -431,73 +585,69 @@ def count_masks(list parts not None, u64 low, int width, MaskCounts counts not N
     ValueError
         If the keys of a set are not sorted, or not of this range.
     """
-    cdef Part[MOST_IN_MASK + 1] found
-    cdef u64[MOST_IN_MASK + 1] n_keys
-    cdef CellTable table = CellTable()
-    cdef int n_parts = len(parts), number, bits
-    cdef u64 n_all = 0, n_here, here, n_written = 0
+    cdef RangeMerge merge = RangeMerge()
+    cdef MaskCounts by_mask = counts if isinstance(counts, MaskCounts) else None
+    cdef i64[:, ::1] by_pair = None if by_mask is not None else counts
+    cdef int number, bits
+    cdef u64 n_all = 0, here, n_written = 0
+    cdef i64 n_here
     cdef Cell cell
-    cdef bint is_sorted = True, has_memory = True
+    cdef bint has_memory = True, is_listed = index is not None
+    cdef const u64* masks
     cdef u64* index_keys = NULL
-    cdef u8* index_masks = NULL
-    cdef int mask_bytes = 0
-    cdef u64[::1] keys_view
-    cdef u8[::1] masks_view
-    if n_parts > MOST_IN_MASK + 1 or not 0 <= width <= 64:
+    cdef u64* index_masks = NULL
+    cdef u64[::1] keys_view, masks_view
+    merge.n_sets = by_pair.shape[0] if by_mask is None else by_mask.n_sets
+    if not 1 <= merge.n_sets <= MOST_IN_MASK or not 0 <= width <= 64:
         raise ValueError("too many sets, or no such range")
-    for number, (bit, keys, masks) in enumerate(parts):
-        if bit is not None and not 0 <= bit < counts.n_sets:
-            raise ValueError("no such set")
-        find_part(&found[number], keys, masks, 0 if bit is None else <u64> 1 << <int> bit)
-        if bit is None and masks is None:
-            raise ValueError("an index needs a mask for each key")
-        n_all += found[number].end - found[number].place
+    if by_mask is None and by_pair.shape[1] != merge.n_sets:
+        raise ValueError("the matrix has another number of columns than of rows")
+    for bit, keys, of_keys in parts:
+        if bit is None:
+            is_listed = True
+            find_index(&merge.known, keys, of_keys)
+            n_all += merge.known.end - merge.known.place
+            continue
+        if not 0 <= bit < merge.n_sets or merge.n_parts == MOST_IN_MASK:
+            raise ValueError("no such set, or too many")
+        find_part(&merge.sets[merge.n_parts], keys, <u64> 1 << <int> bit)
+        n_all += merge.sets[merge.n_parts].end - merge.sets[merge.n_parts].place
+        merge.n_parts += 1
     if n_all == 0:
         return 0
     if index is not None:
-        keys_view, masks_view = index[0], index[1].view(np.uint8)
-        if <u64> keys_view.shape[0] < n_all or index[1].shape[0] < n_all:
+        keys_view, masks_view = index
+        if <u64> min(keys_view.shape[0], masks_view.shape[0]) < n_all:
             raise ValueError("too little room for the index")
         index_keys, index_masks = &keys_view[0], &masks_view[0]
-        mask_bytes = index[1].dtype.itemsize
     bits = choose_cell_bits(n_all, width)
     cell.span = <u64> -1 if width - bits == 64 else (<u64> 1 << (width - bits)) - 1
     with nogil:
         for here in range(<u64> 1 << bits):
             cell.base = low + (here << (width - bits) if bits else 0)
-            n_here = 0
-            for number in range(n_parts):
-                n_keys[number] = count_up_to(
-                    found[number].place, found[number].end, cell.base + cell.span
-                )
-                n_here += n_keys[number]
-            has_memory = table.prepare(n_here, &cell, width - bits)
-            for number in range(n_parts):
-                if not has_memory or not is_sorted:
-                    break
-                is_sorted = table.pass_over(&found[number], n_keys[number], &cell)
-            if not has_memory or not is_sorted:
+            if is_listed:
+                n_here = merge.list(&cell, width - bits)
+                has_memory, masks = n_here >= 0, merge.merged.masks
+            else:
+                has_memory = merge.find(&cell, width - bits)
+                masks, n_here = merge.table.masks, merge.table.end
+            if not has_memory or not merge.is_sorted:
                 break
-            has_memory = counts.count(table.masks, table.end)
-            if not has_memory:
+            if by_mask is None:
+                tally_pairs(masks, n_here, by_pair)
+            elif not by_mask.count(masks, n_here):
+                has_memory = False
                 break
-            if mask_bytes == 2:
-                n_written += table.write[u16](
-                    index_keys + n_written, <u16*> index_masks + n_written
+            if index_keys != NULL:
+                n_written += copy_listing(
+                    &merge.merged, n_here, index_keys + n_written, index_masks + n_written
                 )
-            elif mask_bytes == 4:
-                n_written += table.write[u32](
-                    index_keys + n_written, <u32*> index_masks + n_written
-                )
-            elif mask_bytes == 8:
-                n_written += table.write[u64](
-                    index_keys + n_written, <u64*> index_masks + n_written
-                )
-        for number in range(n_parts):
-            is_sorted = is_sorted and found[number].place == found[number].end
+        for number in range(merge.n_parts):
+            if merge.sets[number].place != merge.sets[number].end:
+                merge.is_sorted = False
     if not has_memory:
         raise MemoryError
-    if not is_sorted:
+    if not merge.is_sorted or merge.known.place != merge.known.end:
         raise ValueError("the keys of a set are not sorted")
     return n_written
 
@@ -564,7 +714,7 @@ cdef class WideTable:
 
     cdef void tally(self, i64[:, ::1] n_shared) noexcept nogil:
         cdef u64 slot, word
-        cdef int number, n_members, one, other
+        cdef int number, n_members
         for slot in range(self.end):
             n_members = 0
             for number in range(self.n_words):
@@ -575,9 +725,7 @@ cdef class WideTable:
                     self.members[n_members] = 64 * number + LOWEST_BIT(word)
                     n_members += 1
                     word &= word - 1
-            for one in range(n_members):
-                for other in range(one, n_members):
-                    n_shared[self.members[one], self.members[other]] += 1
+            add_pairs(self.members, n_members, n_shared)
 
 
 def count_pairs(list parts not None, u64 low, int width, i64[:, ::1] n_shared not None):
@@ -605,7 +753,7 @@ def count_pairs(list parts not None, u64 low, int width, i64[:, ::1] n_shared no
         if n_shared.shape[0] != n_sets or n_shared.shape[1] != n_sets or not 0 <= width <= 64:
             raise ValueError("the matrix is of another number of sets, or there is no such range")
         for number in range(n_sets):
-            find_part(&found[number], parts[number], None, 1)
+            find_part(&found[number], parts[number], 1)
             n_all += found[number].end - found[number].place
         bits = choose_cell_bits(n_all, width)
         cell.span = <u64> -1 if width - bits == 64 else (<u64> 1 << (width - bits)) - 1

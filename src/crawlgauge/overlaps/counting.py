@@ -1,36 +1,66 @@
-"""Count the overlaps of all crawls, exactly or in a sample, and no more than is not known yet."""
+"""Count the overlaps of all crawls, exactly or in a sample, and no more than is not known yet.
 
+The way of `count_store`: look for the counts in the store's cache; find the groups of hosts; pass
+over all sets, or over the history index and the sets that are not in it, hash range by hash range;
+keep the counts, and an index if it will save time.
+"""
+
+import hashlib
+import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 
-from crawlgauge.compiled import announce_compilation
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge.core.sets import MaskCounts, count_masks, count_pairs
 from crawlgauge.crawl import Crawl
-from crawlgauge.errors import OverlapError
-from crawlgauge.keys.levels import BY_URL
-from crawlgauge.keys.thresholds import WHOLE, parse_rate, rate_of, threshold_of
-from crawlgauge.overlaps.cache import load_counts, save_counts
-from crawlgauge.overlaps.counts import (
-    Counts,
-    Subject,
-    add_new_sets,
-    counts_of_pass,
-    select_sets,
-)
-from crawlgauge.overlaps.hash_pass import HashPass, Progress, run_pass
-from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
+from crawlgauge.errors import OverlapError, StoreError
+from crawlgauge.keys.rules import BY_URL
+from crawlgauge.keys.sampling import WHOLE, parse_rate, rate_of, threshold_of
+from crawlgauge.overlaps import histories, ranges
+from crawlgauge.overlaps.cache import Counts, SetCounts, find_counts, save_counts
+from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories, move_bits, pairs_of_masks
+from crawlgauge.overlaps.host_groups import count_groups, group_keys
+from crawlgauge.overlaps.key_union import KeyUnion
+from crawlgauge.overlaps.ranges import HashRange, Keys, Progress
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.overlaps.tally_kernel import count_histories, count_pairs
 from crawlgauge.provenance import Input, Provenance
-from crawlgauge.remote.remote_path import AnyPath
+from crawlgauge.sources.remote import AnyPath
+from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.history_index import (
+    HistoryIndex,
+    IndexDamaged,
+    IndexWriter,
+    Subject,
+    find_index,
+    write_index,
+)
 
-__all__ = ["count_sets", "count_store", "crawl_below"]
+__all__ = ["Engine", "count_parts", "count_sets", "count_store", "crawl_below", "find_end"]
 
-_MAX_NEW_SHARE = 1 / 3
-"""With more new keys than this share of all, finding each of them in each old set takes longer
-than to merge all sets anew."""
+Engine = Callable[[Sequence[CrawlSet], int], SetCounts]
+"""What counts the keys of sets below a threshold in the place of this machine, and finds the same;
+`find_end` says where histories end if they are too many."""
+
+_LEAST_INDEXED = 1 << 22
+"""Fewer keys are counted in less time than it takes to write an index of them."""
+
+_MAX_OUTSIDE = 1 / 4
+"""With more keys of sets outside of an index than this share of all, it is made anew."""
+
+_NOT_KEPT = "counts are not kept for the next time: %s: %s"
+
+_Part = tuple[int | None, Keys, Keys | None]
+_Masks = tuple[NDArray[np.uint64], NDArray[np.int64]]
+_Found = tuple[NDArray[np.int64] | _Masks, Keys]
+"""What pairs of sets share, above the diagonal and on it, or how many keys have each mask; and the
+keys with their masks, if they are wanted."""
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +71,7 @@ def count_store(
     sample: str | None = None,
     level: str = BY_URL,
     progress: Progress | None = None,
-    engine: HashPass | None = None,
+    engine: Engine | None = None,
 ) -> OverlapTable:
     """Count the overlaps of all crawls of a store; what it has counted before is not read again.
 
@@ -57,7 +87,7 @@ def count_store(
     progress
         Called with how many of how many hash ranges are done.
     engine
-        What passes over the sets; `run_pass` if not given.
+        What counts the keys; this machine if not given.
 
     Raises
     ------
@@ -69,9 +99,16 @@ def count_store(
     try:
         cache = store.cache_folder()
     except OSError as error:
-        _log.info("counts are not kept for the next time: %s: %s", store.path, error.strerror)
+        _log.info(_NOT_KEPT, store.path, error.strerror)
         cache = None
-    return count_sets(sets, threshold=threshold, cache=cache, progress=progress, engine=engine)
+    return count_sets(
+        sets,
+        threshold=threshold,
+        cache=cache,
+        progress=progress,
+        engine=engine,
+        read_attributes=store.attributes if level == BY_URL else None,
+    )
 
 
 def count_sets(
@@ -80,7 +117,8 @@ def count_sets(
     threshold: int = WHOLE,
     cache: AnyPath | None = None,
     progress: Progress | None = None,
-    engine: HashPass | None = None,
+    engine: Engine | None = None,
+    read_attributes: Callable[[CrawlSet], Attributes] | None = None,
 ) -> OverlapTable:
     """Count how many URLs each two crawls share, and how many have each capture history.
 
@@ -98,7 +136,9 @@ def count_sets(
     progress
         Called with how many of how many hash ranges are done.
     engine
-        What passes over the sets; `run_pass` if not given.
+        What counts the keys; this machine if not given.
+    read_attributes
+        Tells the hosts of a crawl, by groups of which histories are counted too; None for none.
 
     Raises
     ------
@@ -109,118 +149,263 @@ def count_sets(
     """
     _check_comparable(sets)
     common = min(threshold, *(item.threshold for item in sets))
-    counts = _count(sets, common, cache, progress, engine)
-    histories = None
-    if counts.history_end:
-        histories = Histories(
-            n_crawls=len(sets),
-            masks=counts.masks,
-            counts=counts.counts,
-            sample_rate=rate_of(counts.history_end),
-        )
+    subject = Subject(
+        level=sets[0].level,
+        key_rule=sets[0].key_rule,
+        threshold=common,
+        checksums=tuple(item.checksum for item in sets),
+    )
+    counts = _count(sets, subject, cache, progress, engine, read_attributes)
+    n_shared, end = counts.of_sets.n_shared, counts.of_sets.history_end
     sample = _describe_sample(sets, threshold, common)
     if sample is not None:
         _log.info("overlaps are counted among %s", sample)
+    sizes = n_shared.diagonal().tolist()
     return OverlapTable(
-        crawls=tuple(
-            crawl_below(item, common, int(n))
-            for item, n in zip(sets, counts.n_shared.diagonal(), strict=True)
-        ),
-        n_shared=counts.n_shared,
-        histories=histories,
-        level=sets[0].level,
-        key_rule=sets[0].key_rule,
+        crawls=tuple(crawl_below(item, common, n) for item, n in zip(sets, sizes, strict=True)),
+        n_shared=n_shared,
+        histories=_histories(counts.of_sets.found, len(sets), rate_of(end)) if end else None,
+        level=subject.level,
+        key_rule=subject.key_rule,
         sample_rate=rate_of(common),
         provenance=Provenance(
             settings={} if sample is None else {"counted_among": sample},
             inputs=tuple(Input(name=item.crawl.label, checksum=item.checksum) for item in sets),
         ),
+        host_groups=counts.host_groups,
     )
 
 
 def _count(
     sets: Sequence[CrawlSet],
-    threshold: int,
+    subject: Subject,
     cache: AnyPath | None,
     progress: Progress | None,
-    engine: HashPass | None,
+    engine: Engine | None,
+    read_attributes: Callable[[CrawlSet], Attributes] | None,
 ) -> Counts:
-    subject = Subject(
-        level=sets[0].level,
-        key_rule=sets[0].key_rule,
-        threshold=threshold,
-        checksums=tuple(item.checksum for item in sets),
-    )
-    kept = [] if cache is None else list(load_counts(cache))
-    known = _find_most_useful(kept, sets, subject)
-    if known is not None and known.subject == subject:
+    """Return what is known, or count what is not, and keep it for the next time."""
+    origins = () if read_attributes is None else tuple(map(_origin_of, sets))
+    known = None if cache is None else find_counts(cache, subject)
+    if known is not None and (known.origins == origins or not origins):
         return known
-    counts = None if known is None else _count_new(sets, subject, known, progress, engine)
-    if counts is None:
-        announce_compilation(count_histories, count_pairs)
-        counted = (engine or run_pass)(
-            sets, len(sets), threshold, history_end=threshold, progress=progress
-        )
-        counts = counts_of_pass(subject, counted)
+    threshold, n_sets = subject.threshold, len(sets)
+    sizes = [item.crawl.n_counted * threshold // item.threshold for item in sets]
+    has_index = engine is None and isinstance(cache, Path) and n_sets <= MAX_HISTORY_CRAWLS
+    place = cache if has_index and isinstance(cache, Path) else None
+
+    def pass_over(index: HistoryIndex | None, grouped: KeyUnion | None) -> SetCounts:
+        n_all = sum(sizes)
+        n_outside = n_all if index is None else index.count_outside(subject, sizes)
+        source = _Source(sets, index)
+        writing: AbstractContextManager[IndexWriter | None] = nullcontext()
+        if place is not None and n_all >= _LEAST_INDEXED and n_outside > _MAX_OUTSIDE * n_all:
+            has_groups = grouped is not None and not grouped.is_cut
+            groups = (grouped.threshold, grouped.codes) if grouped and has_groups else None
+            writing = write_index(place, subject, source.range_bits, n_all, origins, groups)
+        with writing as writer:
+            return _count_all(source, threshold, progress, writer)
+
+    def count(index: HistoryIndex | None) -> Counts:
+        grouped, counted_origins = None, origins
+        if read_attributes is not None:
+            is_useful = index is not None and index.knows_groups(subject, origins)
+            try:
+                grouped = group_keys(sets, threshold, read_attributes, index if is_useful else None)
+            except StoreError as error:
+                _log.warning("histories are not counted by groups of hosts: %s", error)
+                counted_origins = ()
+        if known is not None:
+            of_sets = known.of_sets
+        else:
+            of_sets = pass_over(index, grouped) if engine is None else engine(sets, threshold)
+        groups = None if grouped is None else count_groups(grouped, n_sets)
+        return Counts(subject=subject, of_sets=of_sets, origins=counted_origins, host_groups=groups)
+
+    try:
+        counts = count(None if place is None else find_index(place, subject, sizes))
+    except IndexDamaged as error:
+        _log.warning("%s is damaged, and is made anew", error)
+        counts = count(None)
     if cache is not None:
-        _save(cache, counts)
+        try:
+            save_counts(cache, counts)
+        except OSError as error:
+            _log.info(_NOT_KEPT, cache, error.strerror)
     return counts
 
 
-def _count_new(
+def _origin_of(item: CrawlSet) -> str:
+    """Return what tells apart crawls of the same keys whose attributes may differ."""
+    text = json.dumps(item.provenance.to_dict(), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class _Source:
+    """The keys of all sets; those of some through an index."""
+
+    def __init__(self, sets: Sequence[CrawlSet], index: HistoryIndex | None = None) -> None:
+        self.n_sets, self._index = len(sets), index
+        self.has_masks = self.n_sets <= MAX_HISTORY_CRAWLS
+        known = () if index is None else index.subject.checksums
+        self._numbers = [k for k, item in enumerate(sets) if item.checksum not in known]
+        outside = [sets[k] for k in self._numbers]
+        self._readers = ranges.SetReaders(outside)
+        self._targets = np.zeros(len(known), np.uint64)
+        for number, item in enumerate(sets):
+            if item.checksum in known:
+                self._targets[known.index(item.checksum)] |= np.uint64(1 << number)
+        n_known, least_bits = (0, 0) if index is None else (index.n_keys, index.range_bits)
+        self.range_bits = max(ranges.choose_range_bits(outside, n_known), least_bits)
+
+    def read(self, low: int, high: int) -> list[_Part]:
+        """Return what `count_masks` takes of the keys from `low` on and below `high`."""
+        own = zip(self._numbers, self._readers.between(low, high), strict=True)
+        parts: list[_Part] = [(number, keys, None) for number, keys in own]
+        if self._index is not None:
+            keys, masks, _ = self._index.between(low, high)
+            parts.append((None, keys, move_bits(masks, self._targets)))
+        return parts
+
+    def count(self, parts: list[_Part], where: HashRange, *, by_mask: bool, lists: bool) -> _Found:
+        """Count the keys of a range by mask or by pair, and list them if that is wanted."""
+        n_shared = np.zeros((self.n_sets, self.n_sets), np.int64)
+        room = np.empty((2, sum(keys.size for _, keys, _ in parts) if lists else 0), np.uint64)
+        if not self.has_masks:
+            count_pairs([keys for _, keys, _ in parts], where.low, where.width, n_shared)
+            return n_shared, room
+        counts = MaskCounts(self.n_sets) if by_mask else n_shared
+        index = (room[0], room[1]) if lists else None
+        n_keys = count_masks(parts, where.low, where.width, counts, index)
+        found = counts.arrays() if isinstance(counts, MaskCounts) else counts
+        return found, room[:, :n_keys]
+
+
+def _count_all(
+    source: _Source,
+    threshold: int,
+    progress: Progress | None = None,
+    writer: IndexWriter | None = None,
+) -> SetCounts:
+    """Count all keys below a threshold in one pass; histories once more if they are too many."""
+    end = threshold
+    n_shared, found, full = _count_between(source, (0, end), progress, writer)
+    while full is not None:
+        end = find_end(end, full)
+        _, found, full = _count_between(source, (0, end))
+    history_end = end if source.has_masks else 0
+    return SetCounts(n_shared=n_shared, found=found, history_end=history_end)
+
+
+def _count_between(
+    source: _Source,
+    bounds: tuple[int, int],
+    progress: Progress | None = None,
+    writer: IndexWriter | None = None,
+) -> tuple[NDArray[np.int64], _Masks, HashRange | None]:
+    """Return what pairs share, histories, and in which range the latter became too many, if so."""
+    n_sets, full = source.n_sets, None
+    upper = np.zeros((n_sets, n_sets), np.int64)
+    total = MaskCounts(min(n_sets, MAX_HISTORY_CRAWLS))
+
+    def work(parts: list[_Part], where: HashRange) -> _Found:
+        return source.count(parts, where, by_mask=full is None, lists=writer is not None)
+
+    for where, (found, listed) in ranges.work_on_ranges(
+        source.read, source.range_bits, bounds, work, progress
+    ):
+        if not isinstance(found, tuple):
+            upper += found
+        elif full is not None:
+            upper += np.triu(pairs_of_masks(*found, n_sets))
+        else:
+            total.add(*found)
+            full = where if len(total) > histories.MAX_HISTORIES else None
+        if writer is not None:
+            writer.add(*listed)
+    if source.has_masks:
+        upper += np.triu(pairs_of_masks(*total.arrays(), n_sets))
+    return upper + np.triu(upper, 1).T, total.arrays(), full
+
+
+def find_end(threshold: int, where: HashRange) -> int:
+    """Return where histories can end that have become too many within a range.
+
+    Parameters
+    ----------
+    threshold
+        Keys below it are counted.
+    where
+        Up to its beginning they were not too many. In the first range they may still be too many
+        below the end: then it is looked for again, below it.
+    """
+    # Whatever the ranges are, the same sets have the same end.
+    most = min(threshold // 2, where.low or where.high // 2)
+    return 1 << (most.bit_length() - 1)
+
+
+def count_parts(
     sets: Sequence[CrawlSet],
-    subject: Subject,
-    known: Counts,
-    progress: Progress | None,
-    engine: HashPass | None,
-) -> Counts | None:
-    """Count only the keys of sets that are not in `known`; None if that is not enough."""
-    place_of = {checksum: k for k, checksum in enumerate(known.subject.checksums)}
-    new = [k for k, item in enumerate(sets) if item.checksum not in place_of]
-    old = [k for k, item in enumerate(sets) if item.checksum in place_of]
-    selected = select_sets(known, [place_of[sets[k].checksum] for k in old])
-    if not new:
-        return selected
-    announce_compilation(count_histories, count_pairs)
-    counted = (engine or run_pass)(
-        [sets[k] for k in (*new, *old)],
-        len(new),
-        subject.threshold,
-        history_end=known.history_end,
-        progress=progress,
-    )
-    return add_new_sets(subject, selected, counted, new)
+    table: OverlapTable,
+    n_parts: int,
+    *,
+    progress: Progress | None = None,
+) -> tuple[OverlapTable, ...]:
+    """Count overlaps and histories in parts that share no URL, by ranges of their keys.
+
+    Each is a table as if the crawls had been sampled to it, and together they are the URLs that
+    the histories of all crawls were counted from.
+
+    Parameters
+    ----------
+    sets
+        The crawls' sets, in the order of the table's crawls.
+    table
+        What was counted of all of them.
+    n_parts
+        How many parts, of equal width.
+    progress
+        Called with how many of how many parts are done.
+
+    Raises
+    ------
+    OverlapError
+        If a part holds no URL of a crawl.
+    StoreError
+        If a set cannot be read; it is named.
+    """
+    rate = table.sample_rate if table.histories is None else table.histories.sample_rate
+    end = min(round(rate * WHOLE), *(item.threshold for item in sets))
+    part_rate = rate_of(end) / n_parts
+    source, parts = _Source(sets), []
+    for number in range(n_parts):
+        bounds = end * number // n_parts, end * (number + 1) // n_parts
+        n_shared, found, _ = _count_between(source, bounds)
+        sizes = n_shared.diagonal().tolist()
+        for crawl, size in zip(table.crawls, sizes, strict=True):
+            if size == 0:
+                raise OverlapError(
+                    f"a part of the URLs holds none of the {crawl.n_urls:,} of crawl "
+                    f"{crawl.label!r}: there are too few to be divided"
+                )
+        crawls = [replace(c, n_sampled=n) for c, n in zip(table.crawls, sizes, strict=True)]
+        parts.append(
+            replace(
+                table,
+                crawls=tuple(crawls),
+                n_shared=n_shared,
+                histories=table.histories and _histories(found, len(sets), part_rate),
+                sample_rate=part_rate,
+                host_groups=None,
+            )
+        )
+        if progress is not None:
+            progress(number + 1, n_parts)
+    return tuple(parts)
 
 
-def _find_most_useful(
-    kept: Iterable[Counts], sets: Sequence[CrawlSet], subject: Subject
-) -> Counts | None:
-    """Return the counts that leave the least to be counted, if any help."""
-    n_of = {item.checksum: item.crawl.n_counted for item in sets}
-    n_all = sum(item.crawl.n_counted for item in sets)
-    best, n_best = None, (1 - _MAX_NEW_SHARE) * n_all
-    for counts in kept:
-        about = counts.subject
-        if replace(about, checksums=()) != replace(subject, checksums=()):
-            continue
-        if about == subject:
-            return counts
-        is_whole = counts.history_end == about.threshold
-        # Histories of fewer crawls may go farther than where they had to be cut, or to begin with.
-        is_extended = set(about.checksums) <= n_of.keys() and counts.history_end > 0
-        if not (is_whole or is_extended or len(sets) > MAX_HISTORY_CRAWLS):
-            continue
-        n_known = sum(item.crawl.n_counted for item in sets if item.checksum in about.checksums)
-        if n_known >= n_best:
-            best, n_best = counts, n_known
-    return best
-
-
-def _save(cache: AnyPath, counts: Counts) -> None:
-    try:
-        save_counts(cache, counts)
-    except OSError as error:
-        _log.info("counts are not kept for the next time: %s: %s", cache, error.strerror)
+def _histories(found: _Masks, n_crawls: int, rate: float) -> Histories:
+    return Histories(n_crawls=n_crawls, masks=found[0], counts=found[1], sample_rate=rate)
 
 
 def _check_comparable(sets: Sequence[CrawlSet]) -> None:

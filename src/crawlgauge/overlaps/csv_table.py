@@ -1,22 +1,210 @@
-"""Overlap tables as CSV, one row a pair."""
+"""Overlap tables as CSV, one row a pair, and capture histories as CSV with a table of their crawls.
+
+Every cell knows its place: messages name file, line and column.
+"""
 
 import csv
+import datetime as dt
 import io
-from collections.abc import Iterator
-from dataclasses import replace
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import TypeVar
 
 import numpy as np
 
-from crawlgauge.crawl import Crawl
-from crawlgauge.errors import CrawlError
-from crawlgauge.overlaps.sheet import Row, Sheet, notes_of, read_sheet
-from crawlgauge.overlaps.table import MISSING, OverlapTable, Pair
+from crawlgauge.crawl import Crawl, check_label, parse_date
+from crawlgauge.errors import CrawlError, OverlapError
+from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
+from crawlgauge.overlaps.table import LEVELS, MISSING, OverlapTable, Pair
 from crawlgauge.provenance import Provenance
 
-__all__ = ["from_csv", "pair_columns", "pair_rows", "table_from_sheet", "to_csv"]
+__all__ = [
+    "Row",
+    "Sheet",
+    "from_csv",
+    "from_histories_csv",
+    "make_histories",
+    "mask_from_history",
+    "pair_columns",
+    "pair_rows",
+    "table_from_sheet",
+    "to_csv",
+]
 
 _NEEDED = ("a", "date_a", "n_a", "b", "date_b", "n_b")
 _DERIVED = ("containment_a_in_b", "containment_b_in_a", "jaccard", "dice")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_NOTE = re.compile(r"#\s*(\w+)\s*=(.*)")
+_MAX_COUNT = 2**63 - 1
+_FLAGS = {"": False, "false": False, "true": True}
+_T = TypeVar("_T")
+
+
+# ---------------------------------------------------------------------------------------- cells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Text cells of one row, by column, with file and place (``line 3``) for messages."""
+
+    name: str
+    where: str
+    cells: Mapping[str, str]
+
+    def error(self, column: str, problem: object) -> OverlapError:
+        """Return an error that names file, place and column."""
+        return OverlapError(f"{self.name}, {self.where}, column {column}: {problem}")
+
+    def label(self, column: str) -> str:
+        """Read a crawl's label."""
+        return self._read(column, check_label)
+
+    def date(self, column: str) -> dt.date:
+        """Read a date."""
+        return self._read(column, parse_date)
+
+    def number(self, column: str) -> float | None:
+        """Read a finite number, or None where the cell is empty or the column absent."""
+        cell = self.cells.get(column, "")
+        if not cell:
+            return None
+        if not _NUMBER.fullmatch(cell) or not math.isfinite(float(cell)):
+            raise self.error(column, f"{cell!r} is no number; write it as 1234.5 or 1.2e6")
+        return float(cell)
+
+    def count(self, column: str) -> int | None:
+        """Read a whole number of at least 0, or None where there is none."""
+        cell = self.cells.get(column, "")
+        if not cell:
+            return None
+        if not _NUMBER.fullmatch(cell):
+            advice = "write 1000000 or 1e6, without thousands separators or units"
+            raise self.error(column, f"{cell!r} is no whole number; {advice}")
+        value = Decimal(cell)
+        if value < 0:
+            raise self.error(column, f"{cell} is negative; a count is 0 or more")
+        if value > _MAX_COUNT or value != value.to_integral_value():
+            raise self.error(column, f"{cell} is no whole number up to {_MAX_COUNT}; round it")
+        return int(value)
+
+    def known_count(self, column: str) -> int:
+        """Read a whole number that must not be missing."""
+        value = self.count(column)
+        if value is None:
+            raise self.error(column, "the cell is empty; a count is needed")
+        return value
+
+    def flag(self, column: str) -> bool:
+        """Read ``true`` or ``false``, where nothing means false."""
+        cell = self.cells.get(column, "")
+        if cell.lower() not in _FLAGS:
+            raise self.error(column, f"{cell!r} is neither true nor false")
+        return _FLAGS[cell.lower()]
+
+    def _read(self, column: str, parse: Callable[[str], _T]) -> _T:
+        try:
+            return parse(self.cells[column])
+        except CrawlError as error:
+            raise self.error(column, error) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """Rows under named columns, at least one, and what the leading comment lines say."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...] = field(repr=False)
+    level: str = "url"
+    key_rule: str | None = None
+    sample_rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.rows:
+            raise OverlapError(f"{self.name} holds column names but no data rows")
+
+    def require(self, needed: tuple[str, ...], advice: str = "") -> None:
+        """Raise an error that lists what is there and what is needed, if a column is missing."""
+        missing = [column for column in needed if column not in self.columns]
+        if missing:
+            raise OverlapError(
+                f"{self.name}: missing column {', '.join(missing)}; needed are "
+                f"{', '.join(needed)}, separated by commas; there are {', '.join(self.columns)}"
+                f"{advice}"
+            )
+
+
+def _read_sheet(text: str, name: str) -> Sheet:
+    """Read CSV text: leading comment lines, column names, rows that fit them."""
+    text = text.removeprefix("\ufeff")
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise OverlapError(f"{name}, line {line}: a NUL character; this is not a text file")
+    # newline="" leaves line ends to the csv module, as its documentation asks.
+    lines = list(io.StringIO(text, newline=""))
+    n_notes = next((k for k, line in enumerate(lines) if line.strip() and line[0] != "#"), None)
+    if n_notes is None:
+        raise OverlapError(f"{name} is empty; a line of column names and rows are needed")
+    records = _records(lines, n_notes, name)
+    line, columns = next(records)
+    for column in columns:
+        if column and columns.count(column) > 1:
+            raise OverlapError(f"{name}, line {line}: two columns are named {column}; remove one")
+    rows = []
+    for line, record in records:
+        if len(record) < len(columns) or any(record[len(columns) :]):
+            raise OverlapError(
+                f"{name}, line {line}: {len(record)} cells under {len(columns)} column names; "
+                "write numbers without thousands separators and let no line end early"
+            )
+        cells = dict(zip(columns, record, strict=False))
+        rows.append(Row(name=name, where=f"line {line}", cells=cells))
+    return _annotate(Sheet(name=name, columns=tuple(columns), rows=tuple(rows)), lines[:n_notes])
+
+
+def _records(lines: list[str], start: int, name: str) -> Iterator[tuple[int, list[str]]]:
+    reader, line = csv.reader(lines[start:], strict=True), start + 1
+    try:
+        for record in reader:
+            if any(stripped := [cell.strip() for cell in record]):
+                yield line, stripped
+            line = start + reader.line_num + 1
+    except csv.Error as error:
+        raise OverlapError(
+            f"{name}, line {line}: {error}; look for a quotation mark that is not closed"
+        ) from error
+
+
+def _annotate(sheet: Sheet, lines: list[str]) -> Sheet:
+    """Understand the comment lines before the column names."""
+    for k, line in enumerate(lines):
+        # Spreadsheets fill a comment line up with commas to the width of the table.
+        note = _NOTE.fullmatch(line.strip().rstrip(","))
+        name, value = ("", "") if note is None else (note[1], note[2].strip())
+        row = Row(name=sheet.name, where=f"line {k + 1}", cells={})
+        if name == "level" and value not in LEVELS:
+            known = ", ".join(LEVELS)
+            raise row.error("# level", f"unknown level {value!r}; known are {known}")
+        if name in ("level", "key_rule"):
+            sheet = replace(sheet, **{name: value})  # type: ignore[arg-type]  # both are texts
+        elif name == "sample_rate":
+            numerator, slash, denominator = value.partition("/")
+            try:
+                rate = float(numerator) / (float(denominator) if slash else 1)
+            except (ValueError, ZeroDivisionError):
+                rate = math.nan
+            if not 0 < rate <= 1:
+                problem = f"{value!r} is no share above 0 and at most 1, such as 0.01 or 1/64"
+                raise row.error("# sample_rate", problem)
+            sheet = replace(sheet, sample_rate=rate)
+    return sheet
+
+
+# ---------------------------------------------------------------------------------------- pairs
 
 
 def to_csv(table: OverlapTable) -> str:
@@ -31,14 +219,25 @@ def to_csv(table: OverlapTable) -> str:
     >>> print(to_csv(from_csv(f"{header}\n{row}", name="example.csv")).splitlines()[-1])
     2013-12,2013-12-15,100,2014-06,2014-06-15,80,40,0.4,0.5,0.285714,0.444444
     """
+    rule, rate = table.key_rule, table.sample_rate
+    if rule is not None and (not rule.isprintable() or rule != rule.strip(" ,")):
+        raise OverlapError(f"the key rule {rule!r} does not fit on a comment line of a CSV")
     text = io.StringIO()
-    text.write(notes_of(table.level, table.key_rule, table.sample_rate))
+    text.write(f"# level={table.level}\n")
+    text.write("" if rule is None else f"# key_rule={rule}\n")
+    text.write("" if rate == 1 else f"# sample_rate={rate!r}\n")
     columns = pair_columns(table)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     for row in pair_rows(table):
         writer.writerow([_to_cell(column, row[column]) for column in columns])
     return text.getvalue()
+
+
+def _to_cell(column: str, value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
+    return f"{value:.6g}" if column in _DERIVED else str(value)
 
 
 def from_csv(text: str, *, name: str, provenance: Provenance | None = None) -> OverlapTable:
@@ -61,8 +260,8 @@ def from_csv(text: str, *, name: str, provenance: Provenance | None = None) -> O
     OverlapError
         If it cannot be read or contradicts itself; the message names line and column.
     """
-    table = table_from_sheet(read_sheet(text, name=name))
-    return table if provenance is None else replace(table, provenance=provenance)
+    table = table_from_sheet(_read_sheet(text, name))
+    return replace(table, provenance=provenance or Provenance())
 
 
 def pair_columns(table: OverlapTable) -> tuple[str, ...]:
@@ -108,7 +307,7 @@ def table_from_sheet(sheet: Sheet) -> OverlapTable:
     if "n_shared" not in sheet.columns and "jaccard" not in sheet.columns:
         sheet.require((*_NEEDED, "n_shared"), "; a column jaccard does as well as n_shared")
     crawls: dict[str, tuple[Crawl, Row]] = {}
-    pairs: dict[frozenset[str], tuple[int | None, Row]] = {}
+    pairs: dict[frozenset[str], tuple[int, Row]] = {}
     for row in sheet.rows:
         a, b = (_enter_crawl(crawls, row, side, sheet) for side in "ab")
         key = frozenset((a.label, b.label))
@@ -119,18 +318,17 @@ def table_from_sheet(sheet: Sheet) -> OverlapTable:
                 "keep one of the two",
             )
         pairs[key] = _shared(row, a, b, sheet), row
-    position = {label: k for k, label in enumerate(crawls)}
+    place_of = {label: k for k, label in enumerate(crawls)}
     n_shared = np.full((len(crawls), len(crawls)), MISSING, dtype=np.int64)
     se_shared = np.full(n_shared.shape, np.nan)
-    np.fill_diagonal(n_shared, [crawl.n_counted for crawl, _ in crawls.values()])
     for key, (shared, row) in pairs.items():
-        i, j = (position[label] for label in (min(key), max(key)))
-        if shared is not None:
-            n_shared[i, j] = n_shared[j, i] = shared
+        i, j = (place_of[label] for label in (min(key), max(key)))
+        n_shared[i, j] = n_shared[j, i] = shared
         if (se := row.number("se_shared")) is not None:
             if se < 0:
                 raise row.error("se_shared", f"{se} is negative; a standard error is 0 or more")
             se_shared[i, j] = se_shared[j, i] = se
+    np.fill_diagonal(n_shared, [crawl.n_counted for crawl, _ in crawls.values()])
     return OverlapTable.from_unsorted(
         tuple(crawl for crawl, _ in crawls.values()),
         n_shared,
@@ -141,58 +339,205 @@ def table_from_sheet(sheet: Sheet) -> OverlapTable:
     )
 
 
-def _to_cell(column: str, value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:.6g}" if column in _DERIVED else str(value)
-
-
 def _enter_crawl(crawls: dict[str, tuple[Crawl, Row]], row: Row, side: str, sheet: Sheet) -> Crawl:
-    found = _crawl_of(row, side, sheet)
-    crawl, first = crawls.setdefault(found.label, (found, row))
+    n_urls, n_sampled = row.known_count(f"n_{side}"), row.count(f"n_sampled_{side}")
+    if sheet.sample_rate != 1 and f"n_sampled_{side}" not in sheet.columns:
+        n_urls, n_sampled = round(n_urls / sheet.sample_rate), n_urls
+    label, date, damaged = row.label(side), row.date(f"date_{side}"), row.flag(f"damaged_{side}")
+    try:
+        found = Crawl(label=label, date=date, n_urls=n_urls, n_sampled=n_sampled, damaged=damaged)
+    except CrawlError as error:
+        raise row.error(f"n_{side}", error) from error
+    crawl, first = crawls.setdefault(label, (found, row))
     for part in ("date", "n_urls", "n_sampled", "damaged"):
         here, there = getattr(found, part), getattr(crawl, part)
         if here != there:
             raise row.error(
                 f"{part.removesuffix('_urls')}_{side}",
-                f"crawl {crawl.label!r} has {part} {here} here, but {there} on {first.where}; "
+                f"crawl {label!r} has {part} {here} here, but {there} on {first.where}; "
                 "a crawl has the same on all lines",
             )
     return crawl
 
 
-def _crawl_of(row: Row, side: str, sheet: Sheet) -> Crawl:
-    n_urls, n_sampled = row.known_count(f"n_{side}"), row.count(f"n_sampled_{side}")
-    if sheet.sample_rate != 1 and f"n_sampled_{side}" not in sheet.columns:
-        n_urls, n_sampled = round(n_urls / sheet.sample_rate), n_urls
-    label, date = row.label(side), row.date(f"date_{side}")
-    damaged = row.flag(f"damaged_{side}")
+def _shared(row: Row, a: Crawl, b: Crawl, sheet: Sheet) -> int:
+    column = "n_shared" if "n_shared" in sheet.columns else "jaccard"
+    value = row.count(column) if column == "n_shared" else row.number(column)
+    if value is None:
+        return MISSING
+    if column == "jaccard":
+        if not 0 <= value <= 1:
+            advice = "leave the cell empty where the overlap is not known"
+            raise row.error(column, f"{value} is outside 0 to 1; {advice}")
+        value = round(value / (1 + value) * (a.n_counted + b.n_counted))
+    largest = min(a.n_counted, b.n_counted)
+    if value > largest or (a is b and value != largest):
+        both = f"{a.label!r} ({a.n_counted} URLs) and {b.label!r} ({b.n_counted} URLs)"
+        raise row.error(column, f"{both} cannot share {value} URLs")
+    return int(value)
+
+
+# ------------------------------------------------------------------------------------ histories
+
+
+def from_histories_csv(
+    histories_text: str,
+    crawls_text: str,
+    *,
+    histories_name: str,
+    crawls_name: str,
+    provenance: Provenance | None = None,
+) -> OverlapTable:
+    r"""Read an overlap table from capture histories and their crawls.
+
+    Parameters
+    ----------
+    histories_text
+        Columns ``history,count`` or ``ch,freq``: a 0 or 1 for each crawl in date order. The same
+        history on several lines is summed.
+    crawls_text
+        Columns ``label,date`` and, where known, ``n_urls``, in any order of the crawls.
+    histories_name, crawls_name
+        Names of the files, for messages.
+    provenance
+        What to record as the table's origin.
+
+    Raises
+    ------
+    OverlapError
+        If a file cannot be read or the two contradict each other.
+
+    Examples
+    --------
+    >>> table = from_histories_csv(
+    ...     "history,count\n10,60\n11,40\n01,40",
+    ...     "label,date\n2013-12,2013-12-15\n2014-06,2014-06-15",
+    ...     histories_name="histories.csv",
+    ...     crawls_name="crawls.csv",
+    ... )
+    >>> table.n_shared.tolist()
+    [[100, 40], [40, 80]]
+    """
+    rows = _in_date_order(_read_sheet(crawls_text, crawls_name))
+    sheet = _read_sheet(histories_text, histories_name)
+    histories = _read_histories(sheet, len(rows))
+    n_shared = histories.count_pairs()
+    sizes = np.diagonal(n_shared).tolist()
+    return OverlapTable(
+        crawls=tuple(_crawl_from(row, n, sheet) for row, n in zip(rows, sizes, strict=True)),
+        n_shared=n_shared,
+        histories=histories,
+        level=sheet.level,
+        key_rule=sheet.key_rule,
+        sample_rate=sheet.sample_rate,
+        provenance=provenance or Provenance(),
+    )
+
+
+def mask_from_history(history: str, n_crawls: int) -> int:
+    """Read a history as text, the first crawl first.
+
+    Raises
+    ------
+    OverlapError
+        If it does not hold a 0 or 1 for each crawl.
+    """
+    other = set(history) - {"0", "1"}
+    if other:
+        advice = "; removals (2 or more) are not supported" if other & set("23456789") else ""
+        raise OverlapError(
+            f"history {history!r} holds {min(other)!r}; possible are 0 (not captured) and "
+            f"1 (captured) for each crawl{advice}"
+        )
+    if len(history) != n_crawls:
+        advice = "; did a spreadsheet drop leading zeros?" if len(history) < n_crawls else ""
+        raise OverlapError(
+            f"history {history!r} is of {len(history)} crawls, but there are {n_crawls}{advice}"
+        )
+    return int(history[::-1], 2)
+
+
+def make_histories(counts: Mapping[int, int], *, n_crawls: int, sample_rate: float) -> Histories:
+    """Make histories from counts by mask.
+
+    Raises
+    ------
+    OverlapError
+        If the counts do not fit into 64 bits together, or the histories cannot be.
+    """
+    total = sum(counts.values())
+    if total > _MAX_COUNT:
+        raise OverlapError(f"the histories hold {total} URLs; possible are up to {_MAX_COUNT}")
+    masks = np.array(sorted(counts), np.uint64)
+    numbers = np.array([counts[mask] for mask in masks.tolist()], np.int64)
+    return Histories(n_crawls=n_crawls, masks=masks, counts=numbers, sample_rate=sample_rate)
+
+
+def _in_date_order(sheet: Sheet) -> list[Row]:
+    sheet.require(("label", "date"))
+    if len(sheet.rows) > MAX_HISTORY_CRAWLS:
+        raise OverlapError(
+            f"{sheet.name} names {len(sheet.rows)} crawls; capture histories are of up to "
+            f"{MAX_HISTORY_CRAWLS}; choose a window of them or give pairwise overlaps"
+        )
+    seen: dict[str, Row] = {}
+    for row in sheet.rows:
+        if (first := seen.setdefault(row.label("label"), row)) is not row:
+            problem = f"crawl {row.label('label')!r} stands on {first.where} already"
+            raise row.error("label", problem)
+    rows = sorted(sheet.rows, key=lambda row: row.date("date"))
+    for before, after in itertools.pairwise(rows):
+        one, other = before.label("label"), after.label("label")
+        if before.date("date") == after.date("date") and one > other:
+            raise after.error(
+                "date",
+                f"{one!r} ({before.where}) and {other!r} have the same date, so that their places "
+                "in the histories are not certain; order the two by label, in the histories as "
+                "well, or give them different dates",
+            )
+    return rows
+
+
+def _read_histories(sheet: Sheet, n_crawls: int) -> Histories:
+    history_column = "ch" if "ch" in sheet.columns else "history"
+    count_column = "freq" if "freq" in sheet.columns else "count"
+    sheet.require((history_column, count_column), "; ch and freq are understood as well")
+    counts: dict[int, int] = {}
+    for row in sheet.rows:
+        count = row.known_count(count_column)
+        try:
+            mask = mask_from_history(row.cells[history_column], n_crawls)
+        except OverlapError as error:
+            raise row.error(history_column, error) from error
+        if mask == 0 and count > 0:
+            problem = (
+                f"{count} URLs that no crawl holds cannot have been counted; leave the row out"
+            )
+            raise row.error(history_column, problem)
+        if count > 0:
+            counts[mask] = counts.get(mask, 0) + count
+    if not counts:
+        raise OverlapError(f"{sheet.name}: all counts are 0; there is nothing to estimate from")
+    try:
+        return make_histories(counts, n_crawls=n_crawls, sample_rate=sheet.sample_rate)
+    except OverlapError as error:
+        raise OverlapError(f"{sheet.name}: {error}") from error
+
+
+def _crawl_from(row: Row, n_counted: int, sheet: Sheet) -> Crawl:
+    label, given, sampled = row.label("label"), row.count("n_urls"), sheet.sample_rate != 1
+    if n_counted == 0:
+        raise row.error("label", f"crawl {label!r} stands in no history of {sheet.name}")
+    if not sampled and given is not None and given != n_counted:
+        raise row.error(
+            "n_urls",
+            f"crawl {label!r} has {given} URLs here, but {n_counted} in {sheet.name}; "
+            "if the histories are of a sample, say so there by a first line # sample_rate=…",
+        )
+    n_urls = round(n_counted / sheet.sample_rate) if given is None else given
+    date, damaged = row.date("date"), row.flag("damaged")
+    n_sampled = n_counted if sampled else None
     try:
         return Crawl(label=label, date=date, n_urls=n_urls, n_sampled=n_sampled, damaged=damaged)
     except CrawlError as error:
-        raise row.error(f"n_{side}", str(error)) from error
-
-
-def _shared(row: Row, a: Crawl, b: Crawl, sheet: Sheet) -> int | None:
-    column = "n_shared" if "n_shared" in sheet.columns else "jaccard"
-    if column == "n_shared":
-        shared = row.count(column)
-    elif (jaccard := row.number(column)) is None:
-        shared = None
-    elif 0 <= jaccard <= 1:
-        shared = round(jaccard / (1 + jaccard) * (a.n_counted + b.n_counted))
-    else:
-        raise row.error(
-            column,
-            f"{jaccard} is outside 0 to 1; leave the cell empty where the overlap is not known",
-        )
-    largest = min(a.n_counted, b.n_counted)
-    if shared is not None and (shared > largest or (a is b and shared != largest)):
-        raise row.error(
-            column,
-            f"{a.label!r} ({a.n_counted} URLs) and {b.label!r} ({b.n_counted} URLs) cannot share "
-            f"{shared} URLs",
-        )
-    return shared
+        raise row.error("n_urls", error) from error

@@ -1,82 +1,120 @@
 """Overlap tables as JSON, schema ``crawlgauge.overlaps/1``: everything that a table holds."""
 
-import datetime as dt
 import json
 import math
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.crawl import Crawl, format_time, parse_date, parse_time
 from crawlgauge.errors import CrawlError, OverlapError
-from crawlgauge.overlaps.histories import Histories
-from crawlgauge.overlaps.histories_csv import (
-    history_from_mask,
-    make_histories,
-    mask_from_history,
-)
-from crawlgauge.overlaps.json_node import Node, parse_json, shorten
+from crawlgauge.overlaps.csv_table import make_histories, mask_from_history
+from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.provenance import Provenance
 
-__all__ = [
-    "SCHEMA",
-    "Description",
-    "describe",
-    "from_json",
-    "read_description",
-    "to_json",
-]
+__all__ = ["SCHEMA", "describe", "from_json", "parse_json", "read_description", "to_json"]
 
 SCHEMA = "crawlgauge.overlaps/1"
 
-_FAMILY = SCHEMA.partition("/")[0]
 _SIMILARITIES = ("containment_a_in_b", "containment_b_in_a", "jaccard", "dice")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
-    """All parts of an overlap table but the matrices."""
-
-    crawls: tuple[Crawl, ...]
-    histories: Histories | None
-    level: str
-    key_rule: str | None
-    sample_rate: float
-    provenance: Provenance | None
+_MAX_COUNT = 2**63 - 1
+_MAX_NUMBER = 1e300
+_MAX_GROUPS = 1000
+_SHOWN = 60
+_KINDS: Mapping[type, str] = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    bool: "true or false",
+}
 
 
 def to_json(table: OverlapTable) -> str:
     """Write an overlap table as JSON that people can read too: a line for each row."""
     document = describe(table)
-    crawls, histories = document.pop("crawls"), document.pop("histories")
+    groups, histories = document.pop("host_groups", None), document.pop("histories")
     provenance = document.pop("provenance")
-    members = {name: json.dumps(value) for name, value in document.items()}
-    members["crawls"] = _on_lines(crawls)
-    members["n_shared"] = _on_lines(
-        [[None if n == MISSING else n for n in row] for row in table.n_shared.tolist()]
-    )
-    members["se_shared"] = "null"
-    if table.se_shared is not None:
-        members["se_shared"] = _on_lines(
-            [[None if math.isnan(se) else se for se in row] for row in table.se_shared.tolist()]
-        )
-    members["histories"] = "null"
-    if histories is not None:
-        rate, rows = json.dumps(histories["sample_rate"]), _on_lines(histories["rows"])
-        members["histories"] = f'{{"sample_rate": {rate}, "rows": {rows}}}'
-    members["similarities"] = _on_lines(
-        [
+    n_shared, se_shared = table.n_shared.tolist(), table.se_shared
+    members = {
+        **document,
+        "n_shared": [[None if n == MISSING else n for n in row] for row in n_shared],
+        "se_shared": se_shared
+        if se_shared is None
+        else [[None if math.isnan(se) else se for se in row] for row in se_shared.tolist()],
+        "histories": histories,
+        **({} if groups is None else {"host_groups": groups}),
+        "similarities": [
             {"a": pair.a.label, "b": pair.b.label}
             | {similarity: getattr(pair, similarity) for similarity in _SIMILARITIES}
             for pair in table.pairs()
+        ],
+    }
+    lines = [f'  "{name}": {_on_lines(value)}' for name, value in members.items()]
+    return "{\n" + ",\n".join([*lines, f'  "provenance": {json.dumps(provenance)}']) + "\n}\n"
+
+
+def _on_lines(value: object) -> str:
+    """Write a list with a line for each item."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f'"{name}": {_on_lines(own)}' for name, own in value.items()) + "}"
+    if isinstance(value, list) and value:
+        return "[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]"
+    return json.dumps(value)
+
+
+def describe(table: OverlapTable) -> dict[str, Any]:
+    """Return the document of a table without its matrices."""
+    histories, groups = table.histories, table.host_groups
+    crawls = []
+    for crawl in table.crawls:
+        times = {name: format_time(getattr(crawl, name)) for name in _TIMES}
+        crawls.append(asdict(crawl) | {"date": crawl.date.isoformat()} | times)
+    document = {
+        "schema": SCHEMA,
+        "level": table.level,
+        "key_rule": table.key_rule,
+        "sample_rate": table.sample_rate,
+        "crawls": crawls,
+        "histories": histories
+        and {
+            "sample_rate": histories.sample_rate,
+            "rows": [
+                [*row] for row in zip(_texts(histories), histories.counts.tolist(), strict=True)
+            ],
+        },
+        "provenance": table.provenance.to_dict(),
+    }
+    if groups is not None:
+        rows = [
+            # Most groups have no URL of most histories.
+            [
+                text,
+                [
+                    number
+                    for group in np.flatnonzero(row)
+                    for number in (int(group), int(row[group]))
+                ],
+            ]
+            for text, row in zip(_texts(groups), groups.counts, strict=True)
         ]
-    )
-    members["provenance"] = json.dumps(provenance)
-    body = ",\n".join(f'  "{name}": {text}' for name, text in members.items())
-    return f"{{\n{body}\n}}\n"
+        rates = {"sample_rate": groups.sample_rate, "n_groups": groups.n_groups}
+        document["host_groups"] = {**rates, "rows": rows}
+    return document
+
+
+_TIMES = ("first_capture", "last_capture")
+
+
+def _texts(histories: Histories | HostGroups) -> list[str]:
+    """Write histories as texts, the first crawl first."""
+    return [format(mask, f"0{histories.n_crawls}b")[::-1] for mask in histories.masks.tolist()]
+
+
+# -------------------------------------------------------------------------------------- reading
 
 
 def from_json(text: str, *, name: str, provenance: Provenance | None = None) -> OverlapTable:
@@ -96,188 +134,237 @@ def from_json(text: str, *, name: str, provenance: Provenance | None = None) -> 
     OverlapError
         If it is no such document; the message names the place in it.
     """
-    document = parse_json(text, name=name)
-    root = Node(name=name, path="$", value=document)
-    description = read_description(document, name=name)
-    crawls = description.crawls
-    n_shared = _read_matrix(root.member("n_shared"), len(crawls))
-    for k, crawl in enumerate(crawls):
-        if n_shared[k, k] == MISSING:
-            n_shared[k, k] = crawl.n_counted
-    se_node = root.get("se_shared")
-    se_shared = None if se_node.value is None else _read_errors(se_node, len(crawls))
+    root = _Node(name=name, path="$", value=parse_json(text, name=name))
+    parts = read_description(root.value, name=name)
+    crawls, n = parts["crawls"], len(parts["crawls"])
+    n_shared = root.member("n_shared").matrix(n, lambda cell: cell.count(), MISSING)
+    sizes = np.array([crawl.n_counted for crawl in crawls])
+    np.fill_diagonal(n_shared, np.where(n_shared.diagonal() == MISSING, sizes, n_shared.diagonal()))
+    se_shared = root.get("se_shared")
+    if se_shared.value is not None:
+        parts["se_shared"] = se_shared.matrix(n, lambda cell: cell.number(), math.nan)
+    parts.setdefault("provenance", provenance or Provenance())
     try:
-        return OverlapTable(
-            crawls=crawls,
-            n_shared=n_shared,
-            se_shared=se_shared,
-            histories=description.histories,
-            level=description.level,
-            key_rule=description.key_rule,
-            sample_rate=description.sample_rate,
-            provenance=description.provenance or provenance or Provenance(),
-        )
+        return OverlapTable(n_shared=n_shared, **parts)
     except OverlapError as error:
         raise OverlapError(f"{name}: {error}") from error
 
 
-def describe(table: OverlapTable) -> dict[str, Any]:
-    """Return the document of a table without its matrices."""
-    histories = table.histories
-    return {
-        "schema": SCHEMA,
-        "level": table.level,
-        "key_rule": table.key_rule,
-        "sample_rate": table.sample_rate,
-        "crawls": [
-            {
-                "label": crawl.label,
-                "date": crawl.date.isoformat(),
-                "n_urls": crawl.n_urls,
-                "n_sampled": crawl.n_sampled,
-                "first_capture": format_time(crawl.first_capture),
-                "last_capture": format_time(crawl.last_capture),
-                "damaged": crawl.damaged,
-            }
-            for crawl in table.crawls
-        ],
-        "histories": histories
-        and {
-            "sample_rate": histories.sample_rate,
-            "rows": [
-                [history_from_mask(mask, histories.n_crawls), count]
-                for mask, count in zip(
-                    histories.masks.tolist(), histories.counts.tolist(), strict=True
-                )
-            ],
-        },
-        "provenance": table.provenance.to_dict(),
-    }
+def parse_json(text: str, *, name: str) -> object:
+    """Parse JSON text, refusing what only Python takes for JSON.
+
+    Raises
+    ------
+    OverlapError
+        If it is not JSON.
+    """
+    try:
+        return json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise OverlapError(
+            f"{name}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}; "
+            "was the file cut off?"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise OverlapError(f"{name} cannot be read as JSON: {error}") from error
 
 
-def read_description(document: object, *, name: str) -> Description:
+def _refuse_constant(constant: str) -> Never:
+    raise ValueError(f"{constant} is no JSON; a missing number is null")
+
+
+def read_description(document: object, *, name: str) -> dict[str, Any]:
     """Read what `describe` returned; unknown members are passed over.
+
+    Returns
+    -------
+    dict
+        All parts of an overlap table but the matrices, by name.
 
     Raises
     ------
     OverlapError
         If the schema is another one, or a member has the wrong shape; the message names it.
     """
-    root = Node(name=name, path="$", value=document)
+    root = _Node(name=name, path="$", value=document)
     _check_schema(root.member("schema"))
-    crawls = tuple(_read_crawl(node) for node in root.member("crawls").items())
-    histories, key_rule = root.get("histories"), root.get("key_rule")
-    provenance = root.get("provenance")
-    return Description(
-        crawls=crawls,
-        histories=None if histories.value is None else _read_histories(histories, len(crawls)),
-        level="url" if "level" not in root.of(dict) else root.get("level").of(str),
-        key_rule=None if key_rule.value is None else key_rule.of(str),
-        sample_rate=_read_rate(root),
-        provenance=None if provenance.value is None else _read_provenance(provenance),
-    )
+    crawls = tuple(map(_read_crawl, root.member("crawls").items()))
+    parts: dict[str, Any] = {"crawls": crawls, "sample_rate": root.rate()}
+    if "level" in root.of(dict):
+        parts["level"] = root.get("level").of(str)
+    for member, read in (
+        ("key_rule", lambda node: node.of(str)),
+        ("histories", lambda node: _read_histories(node, len(crawls))),
+        ("host_groups", lambda node: _read_groups(node, len(crawls))),
+        ("provenance", _read_provenance),
+    ):
+        if root.get(member).value is not None:
+            parts[member] = read(root.get(member))
+    return parts
 
 
-def _on_lines(items: list[Any]) -> str:
-    if not items:
-        return "[]"
-    return "[\n    " + ",\n    ".join(json.dumps(item) for item in items) + "\n  ]"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Node:
+    """A value in a JSON document, with its path for messages."""
+
+    name: str
+    path: str
+    value: Any
+
+    def fail(self, problem: object) -> Never:
+        raise OverlapError(f"{self.name}, at {self.path}: {problem}")
+
+    def of(self, kind: type) -> Any:  # noqa: ANN401 - the kind is only known at run time
+        """Return the value if it is of that kind."""
+        if not isinstance(self.value, kind):
+            self.fail(f"{_KINDS[kind]} is needed, not {self.shown}")
+        return self.value
+
+    @property
+    def shown(self) -> str:
+        """The value as JSON, cut where it is long."""
+        text = json.dumps(self.value)
+        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+    def member(self, key: str) -> "_Node":
+        """Return a member that must be there."""
+        if key not in self.of(dict):
+            self.fail(f"the member {key!r} is missing")
+        return self.get(key)
+
+    def get(self, key: str) -> "_Node":
+        """Return a member; its value is None if it is not there."""
+        return _Node(name=self.name, path=f"{self.path}.{key}", value=self.of(dict).get(key))
+
+    def items(self, length: int | None = None) -> list["_Node"]:
+        """Return the items of a list, which must be `length` if that is given."""
+        values = self.of(list)
+        if length is not None and len(values) != length:
+            self.fail(f"{length} items are needed, not {len(values)}")
+        return [
+            _Node(name=self.name, path=f"{self.path}[{k}]", value=value)
+            for k, value in enumerate(values)
+        ]
+
+    def number(self) -> float:
+        """Return a number of at least 0."""
+        value = self.value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.fail(f"a number is needed, not {self.shown}")
+        if not 0 <= value <= _MAX_NUMBER:
+            self.fail(f"{self.shown} is not within 0 to {_MAX_NUMBER}")
+        return float(value)
+
+    def count(self) -> int:
+        """Return a whole number of at least 0."""
+        value = self.value
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.fail(f"a whole number is needed, not {self.shown}")
+        if not 0 <= value <= _MAX_COUNT:
+            self.fail(f"{self.shown} is not within 0 to {_MAX_COUNT}")
+        return value
+
+    def rate(self) -> float:
+        """Return the member that says which share was counted; 1 if there is none."""
+        node = self.get("sample_rate")
+        rate = node.number() if "sample_rate" in self.value else 1.0
+        if not 0 < rate <= 1:
+            node.fail(f"{rate} is no share above 0 and at most 1")
+        return rate
+
+    def matrix(
+        self, n: int, read: "Callable[[_Node], float]", missing: float
+    ) -> NDArray[np.int64] | NDArray[np.float64]:
+        """Return numbers in `n` rows and columns, with another number in the place of null."""
+        rows = [
+            [missing if cell.value is None else read(cell) for cell in row.items(n)]
+            for row in self.items(n)
+        ]
+        return np.array(rows, type(missing)).reshape(n, n)
+
+    def history(self, n_crawls: int) -> int:
+        """Return the mask of a history."""
+        try:
+            return mask_from_history(self.of(str), n_crawls)
+        except OverlapError as error:
+            self.fail(error)
 
 
-def _check_schema(node: Node) -> None:
+def _check_schema(node: _Node) -> None:
     schema = node.of(str)
     family, _, version = schema.partition("/")
-    if schema == SCHEMA:
-        return
-    if family == _FAMILY and version.isdecimal():
+    if family == SCHEMA.partition("/")[0] and version.isdecimal() and schema != SCHEMA:
         node.fail(
             f"{schema!r} is of another version of crawlgauge, this one reads {SCHEMA!r}; update it"
         )
-    node.fail(f"unknown schema {schema!r}; an overlap table has {SCHEMA!r}")
+    if schema != SCHEMA:
+        node.fail(f"unknown schema {schema!r}; an overlap table has {SCHEMA!r}")
 
 
-def _read_crawl(node: Node) -> Crawl:
-    n_sampled, damaged = node.get("n_sampled"), node.get("damaged")
+def _read_crawl(node: _Node) -> Crawl:
+    others: dict[str, Any] = {}
+    for time in (node.get(name) for name in _TIMES):
+        try:
+            others[time.path.rpartition(".")[2]] = time.value and parse_time(time.of(str))
+        except ValueError:
+            time.fail(f"{time.shown} is no time; write it as 2013-12-15T08:30:00Z")
+    if node.get("n_sampled").value is not None:
+        others["n_sampled"] = node.get("n_sampled").count()
+    if node.get("damaged").value is not None:
+        others["damaged"] = node.get("damaged").of(bool)
+    label, date = node.member("label").of(str), node.member("date").of(str)
+    n_urls = node.member("n_urls").count()
     try:
-        return Crawl(
-            label=node.member("label").of(str),
-            date=parse_date(node.member("date").of(str)),
-            n_urls=node.member("n_urls").count(),
-            n_sampled=None if n_sampled.value is None else n_sampled.count(),
-            first_capture=_read_time(node.get("first_capture")),
-            last_capture=_read_time(node.get("last_capture")),
-            damaged=False if damaged.value is None else damaged.of(bool),
-        )
+        return Crawl(label=label, date=parse_date(date), n_urls=n_urls, **others)
     except CrawlError as error:
-        node.fail(str(error))
+        node.fail(error)
 
 
-def _read_time(node: Node) -> dt.datetime | None:
-    if node.value is None:
-        return None
-    try:
-        return parse_time(node.of(str))
-    except ValueError:
-        node.fail(f"{shorten(node.value)} is no time; write it as 2013-12-15T08:30:00Z")
-
-
-def _read_rate(parent: Node) -> float:
-    if "sample_rate" not in parent.of(dict):
-        return 1.0
-    node = parent.get("sample_rate")
-    rate = node.number()
-    if not 0 < rate <= 1:
-        node.fail(f"{rate} is no share above 0 and at most 1")
-    return rate
-
-
-def _read_matrix(node: Node, n: int) -> NDArray[np.int64]:
-    rows = [
-        [MISSING if cell.value is None else cell.count() for cell in row.items(n)]
-        for row in node.items(n)
-    ]
-    return np.array(rows, dtype=np.int64).reshape(n, n)
-
-
-def _read_errors(node: Node, n: int) -> NDArray[np.float64]:
-    rows = [
-        [np.nan if cell.value is None else cell.number() for cell in row.items(n)]
-        for row in node.items(n)
-    ]
-    return np.array(rows, dtype=np.float64).reshape(n, n)
-
-
-def _read_histories(node: Node, n_crawls: int) -> Histories:
+def _read_histories(node: _Node, n_crawls: int) -> Histories:
     counts: dict[int, int] = {}
     for row in node.member("rows").items():
         history, count = row.items(2)
-        try:
-            mask = mask_from_history(history.of(str), n_crawls)
-        except OverlapError as error:
-            history.fail(str(error))
+        mask = history.history(n_crawls)
         if mask in counts:
             history.fail(f"history {history.value!r} stands there twice")
         counts[mask] = count.count()
     try:
-        return make_histories(counts, n_crawls=n_crawls, sample_rate=_read_rate(node))
+        return make_histories(counts, n_crawls=n_crawls, sample_rate=node.rate())
     except OverlapError as error:
-        node.fail(str(error))
+        node.fail(error)
 
 
-def _read_provenance(node: Node) -> Provenance:
-    document = node.of(dict)
-    for key in ("settings", "inputs"):
-        if key in document:
-            node.get(key).of(dict if key == "settings" else list)
-    for key in document.get("settings", {}):
-        setting = node.get("settings").get(key)
-        if isinstance(setting.value, dict | list):
-            setting.fail("a text, a number, true, false or null is needed")
-    for entry in node.get("inputs").items() if "inputs" in document else []:
-        entry.member("name").of(str)
-        entry.member("checksum").of(str)
-        if entry.get("n_bytes").value is not None:
-            entry.get("n_bytes").count()
-    if node.get("created").value is not None:
-        node.get("created").of(str)
-    return Provenance.from_dict(document)
+def _read_groups(node: _Node, n_crawls: int) -> HostGroups:
+    rows = [row.items(2) for row in node.member("rows").items()]
+    n_groups = node.member("n_groups").count()
+    if n_groups > _MAX_GROUPS:
+        node.fail(f"{n_groups} groups of hosts; there can be {_MAX_GROUPS}")
+    counts = np.zeros((len(rows), n_groups), np.int64)
+    for row, (_, cells) in zip(counts, rows, strict=True):
+        numbers = [cell.count() for cell in cells.items()]
+        if len(numbers) % 2 or any(group >= n_groups for group in numbers[::2]):
+            cells.fail(f"groups below {n_groups} are needed, each with its count")
+        row[numbers[::2]] = numbers[1::2]
+    masks = np.array([history.history(n_crawls) for history, _ in rows], np.uint64)
+    try:
+        return HostGroups(
+            n_crawls=n_crawls,
+            n_groups=n_groups,
+            masks=masks,
+            counts=counts,
+            sample_rate=node.rate(),
+        )
+    except OverlapError as error:
+        node.fail(error)
+
+
+def _read_provenance(node: _Node) -> Provenance:
+    for key, kind in (("settings", dict), ("inputs", list), ("created", str)):
+        if node.get(key).value is not None:
+            node.get(key).of(kind)
+    try:
+        return Provenance.from_dict(node.value)
+    except (AttributeError, KeyError, TypeError) as error:
+        node.fail(f"each input needs its name and checksum ({error!r})")

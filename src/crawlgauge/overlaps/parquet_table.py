@@ -3,78 +3,57 @@
 import io
 import json
 import math
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, BinaryIO
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from crawlgauge.errors import OverlapError
-from crawlgauge.overlaps.csv_table import pair_columns, pair_rows, table_from_sheet
-from crawlgauge.overlaps.json_node import parse_json
-from crawlgauge.overlaps.json_table import Description, describe, read_description
-from crawlgauge.overlaps.sheet import Row, Sheet
+from crawlgauge.overlaps.csv_table import Row, Sheet, pair_columns, pair_rows, table_from_sheet
+from crawlgauge.overlaps.json_table import describe, parse_json, read_description
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.provenance import Provenance
 
-__all__ = ["METADATA_KEY", "from_parquet", "to_parquet_bytes", "write_parquet"]
+__all__ = ["METADATA_KEY", "from_parquet", "to_parquet"]
 
-METADATA_KEY = b"crawlgauge"
-"""Key of the schema's metadata under which a JSON document holds what no pair tells."""
+METADATA_KEY = "crawlgauge"
+"""Key of the file's metadata under which a JSON document holds what no pair tells."""
+
+_MAX_ROWS = 1 << 23
+"""Pairs of 4,000 crawls; a file of a few bytes may promise any number."""
 
 _TYPES = {
-    "a": "string",
-    "b": "string",
-    "date_a": "date32",
-    "date_b": "date32",
-    "n_a": "int64",
-    "n_b": "int64",
-    "n_shared": "int64",
-    "n_sampled_a": "int64",
-    "n_sampled_b": "int64",
-    "damaged_a": "bool",
-    "damaged_b": "bool",
+    **dict.fromkeys(("a", "b"), "String"),
+    **dict.fromkeys(("date_a", "date_b"), "Date"),
+    **dict.fromkeys(("n_a", "n_b", "n_shared", "n_sampled_a", "n_sampled_b"), "Int64"),
+    **dict.fromkeys(("damaged_a", "damaged_b"), "Boolean"),
 }
-_OTHER_TYPE = "float64"
 _READ = frozenset({*_TYPES, "se_shared", "jaccard"})
 
 
-def to_parquet_bytes(table: OverlapTable) -> bytes:
-    """Write an overlap table as Parquet and return the file's content."""
-    sink = io.BytesIO()
-    write_parquet(table, sink)
-    return sink.getvalue()
-
-
-def write_parquet(table: OverlapTable, sink: Path | BinaryIO) -> None:
-    """Write an overlap table as Parquet.
+def to_parquet(table: OverlapTable) -> bytes:
+    """Write an overlap table as Parquet and return the file's content.
 
     The rows are those of the CSV; the metadata holds the JSON document without the matrices.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    import polars as pl
 
-    schema = pa.schema(
-        [
-            (column, pa.type_for_alias(_TYPES.get(column, _OTHER_TYPE)))
-            for column in pair_columns(table)
-        ]
-    )
-    # Arrow's own copy of the schema would hold the metadata a second time.
-    with pq.ParquetWriter(sink, schema, store_schema=False) as writer:
-        writer.write_table(pa.Table.from_pylist(list(pair_rows(table)), schema=schema))
-        writer.add_key_value_metadata({METADATA_KEY: json.dumps(describe(table)).encode()})
+    columns = pair_columns(table)
+    schema = {column: getattr(pl, _TYPES.get(column, "Float64")) for column in columns}
+    rows = [{column: row[column] for column in columns} for row in pair_rows(table)]
+    sink = io.BytesIO()
+    metadata = {METADATA_KEY: json.dumps(describe(table))}
+    pl.DataFrame(rows, schema=schema).write_parquet(sink, metadata=metadata)
+    return sink.getvalue()
 
 
-def from_parquet(
-    data: bytes | Path, *, name: str, provenance: Provenance | None = None
-) -> OverlapTable:
+def from_parquet(data: bytes, *, name: str, provenance: Provenance | None = None) -> OverlapTable:
     """Read an overlap table from Parquet, also from files that others made.
 
     Parameters
     ----------
     data
-        Content of the file, or its path.
+        Content of the file.
     name
         Name of the file, for messages.
     provenance
@@ -85,58 +64,45 @@ def from_parquet(
     OverlapError
         If it cannot be read or contradicts itself; the message names row and column.
     """
-    content = _load(data, name)
-    document = content.metadata.get(METADATA_KEY)
-    description = None
+    columns, rows, document = _load(data, name)
+    parts: dict[str, Any] = {}
     if document is not None:
-        place = f"{name}, metadata {METADATA_KEY.decode()}"
-        description = read_description(
-            parse_json(document.decode(errors="replace"), name=place), name=place
-        )
+        place = f"{name}, metadata {METADATA_KEY}"
+        parts = read_description(parse_json(document, name=place), name=place)
     sheet = Sheet(
         name=name,
-        columns=content.columns,
+        columns=columns,
         rows=tuple(
-            Row(name=name, where=f"row {k + 1}", cells={c: _to_text(v) for c, v in row.items()})
-            for k, row in enumerate(content.rows)
+            Row(name=name, where=f"row {k}", cells={c: _to_text(v) for c, v in row.items()})
+            for k, row in enumerate(rows, start=1)
         ),
-        sample_rate=1.0 if description is None else description.sample_rate,
+        sample_rate=parts.get("sample_rate", 1.0),
     )
-    table = table_from_sheet(sheet)
-    if description is None:
-        return table if provenance is None else replace(table, provenance=provenance)
-    return _complete(table, description, name=name, provenance=provenance)
+    parts.setdefault("provenance", provenance or Provenance())
+    return _complete(table_from_sheet(sheet), parts, name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Content:
-    columns: tuple[str, ...]
-    rows: list[dict[str, Any]]
-    metadata: dict[bytes, bytes]
-
-
-def _load(data: bytes | Path, name: str) -> _Content:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def _load(data: bytes, name: str) -> tuple[tuple[str, ...], list[dict[str, Any]], str | None]:
+    """Return the columns that are read, their rows, and what the metadata holds of ours."""
+    import polars as pl
 
     try:
-        with pq.ParquetFile(pa.BufferReader(data) if isinstance(data, bytes) else data) as file:
-            # Names of columns that are not read may repeat or nest; these may not.
-            names = [column for column in file.schema_arrow.names if column in _READ]
-            repeated = sorted({column for column in names if names.count(column) > 1})
-            if repeated:
-                raise OverlapError(f"{name}: two columns are named {repeated[0]}; remove one")
-            if not names:
-                found = ", ".join(file.schema_arrow.names)
-                raise OverlapError(f"{name}: no column of an overlap table; there are {found}")
-            return _Content(
-                columns=tuple(names),
-                rows=file.read(columns=names).to_pylist(),
-                metadata=file.schema_arrow.metadata or {},
+        lazy = pl.scan_parquet(io.BytesIO(data))
+        found = lazy.collect_schema().names()
+        columns = tuple(column for column in found if column in _READ)
+        if not columns:
+            raise OverlapError(
+                f"{name}: no column of an overlap table; there are {', '.join(found)}"
             )
-    # A text that is not UTF-8 and a time of nanoseconds are a ValueError to pyarrow.
-    except (pa.ArrowException, OSError, ValueError) as error:
+        n_rows = lazy.select(pl.len()).collect().item()
+        if n_rows > _MAX_ROWS:
+            raise OverlapError(f"{name} has {n_rows:,} rows; no table of overlaps has so many")
+        rows = lazy.select(columns).collect().to_dicts()
+        metadata = pl.read_parquet_metadata(io.BytesIO(data))
+    # What is damaged in ways that nobody has thought of makes Polars panic.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         raise OverlapError(f"{name} cannot be read as Parquet: {error}") from error
+    return columns, rows, metadata.get(METADATA_KEY)
 
 
 def _to_text(value: Any) -> str:  # noqa: ANN401 - a cell of any type
@@ -145,43 +111,29 @@ def _to_text(value: Any) -> str:  # noqa: ANN401 - a cell of any type
     return str(value)
 
 
-def _complete(
-    table: OverlapTable, described: Description, *, name: str, provenance: Provenance | None
-) -> OverlapTable:
-    position = {crawl.label: k for k, crawl in enumerate(described.crawls)}
+def _complete(table: OverlapTable, parts: dict[str, Any], name: str) -> OverlapTable:
+    """Put together what the rows and what the metadata tell, if they do not contradict."""
+    crawls = parts.get("crawls", table.crawls)
+    place_of = {crawl.label: k for k, crawl in enumerate(crawls)}
+    advice = f"the metadata {METADATA_KEY}; remove the metadata if the rows were changed"
     for crawl in table.crawls:
-        if crawl.label not in position:
-            raise OverlapError(
-                f"{name}: crawl {crawl.label!r} stands in the rows, not in the metadata "
-                f"{METADATA_KEY.decode()}; remove the metadata if the rows were changed"
-            )
-        known = described.crawls[position[crawl.label]]
+        if crawl.label not in place_of:
+            raise OverlapError(f"{name}: crawl {crawl.label!r} stands in the rows, not in {advice}")
         for part in ("date", "n_urls", "n_sampled", "damaged"):
-            if getattr(crawl, part) != getattr(known, part):
+            here, there = getattr(crawl, part), getattr(crawls[place_of[crawl.label]], part)
+            if here != there:
                 raise OverlapError(
-                    f"{name}: crawl {crawl.label!r} has {part} {getattr(crawl, part)} in the "
-                    f"rows, but {getattr(known, part)} in the metadata {METADATA_KEY.decode()}; "
-                    "remove the metadata if the rows were changed"
+                    f"{name}: crawl {crawl.label!r} has {part} {here} in the rows, but {there} in "
+                    f"{advice}"
                 )
-    n = len(described.crawls)
-    n_shared = np.full((n, n), MISSING, dtype=np.int64)
-    np.fill_diagonal(n_shared, [crawl.n_counted for crawl in described.crawls])
-    place = [position[crawl.label] for crawl in table.crawls]
-    n_shared[np.ix_(place, place)] = table.n_shared
-    se_shared = None
+    n_shared = np.full((len(crawls), len(crawls)), MISSING)
+    np.fill_diagonal(n_shared, [crawl.n_counted for crawl in crawls])
+    index = np.ix_(*[[place_of[crawl.label] for crawl in table.crawls]] * 2)
+    n_shared[index] = table.n_shared
     if table.se_shared is not None:
-        se_shared = np.full((n, n), np.nan)
-        se_shared[np.ix_(place, place)] = table.se_shared
+        parts["se_shared"] = np.full(n_shared.shape, np.nan)
+        parts["se_shared"][index] = table.se_shared
     try:
-        return OverlapTable(
-            crawls=described.crawls,
-            n_shared=n_shared,
-            se_shared=se_shared,
-            histories=described.histories,
-            level=described.level,
-            key_rule=described.key_rule,
-            sample_rate=described.sample_rate,
-            provenance=described.provenance or provenance or Provenance(),
-        )
+        return replace(table, n_shared=n_shared, **parts)
     except OverlapError as error:
         raise OverlapError(f"{name}: {error}") from error

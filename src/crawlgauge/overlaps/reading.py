@@ -2,20 +2,19 @@
 
 import gzip
 import hashlib
+import io
 import os
 import sys
 import zlib
 from dataclasses import dataclass
 
 from crawlgauge.errors import OverlapError
-from crawlgauge.overlaps.csv_table import from_csv
-from crawlgauge.overlaps.histories_csv import from_histories_csv
+from crawlgauge.overlaps.csv_table import from_csv, from_histories_csv
 from crawlgauge.overlaps.json_table import from_json
 from crawlgauge.overlaps.parquet_table import from_parquet
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Input, Provenance
-from crawlgauge.remote.names import conceal
-from crawlgauge.remote.remote_path import to_path
+from crawlgauge.sources.remote import conceal, to_path
 
 __all__ = ["read_histories", "read_overlaps"]
 
@@ -24,6 +23,8 @@ _PARQUET = b"PAR1"
 _UTF8_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _STDIN = "-"
+_MAX_BYTES = 1 << 28
+"""What a compressed table may hold: pairs of 2,000 crawls, or all histories that are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,24 +114,28 @@ def _load(path: str | os.PathLike[str]) -> _File:
     except IsADirectoryError as error:
         raise OverlapError(f"{name} is a directory; give a file in it") from error
     except OSError as error:
-        raise OverlapError(f"{name} cannot be read: {error.strerror}") from error
+        raise OverlapError(f"{name} cannot be read: {error.strerror or error}") from error
     checksum = f"sha256:{hashlib.sha256(stored).hexdigest()}"
     content = _uncompress(stored, name)
     if not content.removeprefix(_UTF8_MARK).strip():
         raise OverlapError(f"{name} is empty; an overlap table is needed")
-    return _File(
-        name=name,
-        content=content,
-        origin=Input(name=given, checksum=checksum, n_bytes=len(stored)),
-    )
+    origin = Input(name=given, checksum=checksum, n_bytes=len(stored))
+    return _File(name=name, content=content, origin=origin)
 
 
 def _uncompress(stored: bytes, name: str) -> bytes:
+    """Return what a file holds; the one place where a table is decompressed, within bounds."""
     if not stored.startswith(_GZIP):
         return stored
     try:
-        return gzip.decompress(stored)
+        content = gzip.GzipFile(fileobj=io.BytesIO(stored)).read(_MAX_BYTES + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise OverlapError(
             f"{name} is damaged gzip: {error}; fetch or compress the file again"
         ) from error
+    if len(content) > _MAX_BYTES:
+        raise OverlapError(
+            f"{name} holds more than {_MAX_BYTES:,} bytes, as no overlap table does; see whether "
+            "it is the file that you mean"
+        )
+    return content

@@ -1,26 +1,50 @@
-"""Read a reference list of URLs into keys, by the rule of a store."""
+"""A reference list of URLs, hosts or domains, and which of them each crawl holds."""
 
+import re
+import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crawlgauge.core.batch import Captures
+from crawlgauge.core.sets import sort_unique
 from crawlgauge.errors import SourceError
-from crawlgauge.keys.hashing import compute_keys
-from crawlgauge.keys.rules import GIVEN, KeyRule
+from crawlgauge.keys.names import host_of_url
+from crawlgauge.keys.rules import KeyRule
+from crawlgauge.keys.sampling import KEY_BITS, WHOLE, count_ranges
 from crawlgauge.keys.scope import Scope
-from crawlgauge.sources.captures import Captures
+from crawlgauge.overlaps.ranges import Keys, SetReaders, choose_range_bits
+from crawlgauge.overlaps.strata import BY
 from crawlgauge.sources.inputs import InputFiles
-from crawlgauge.sources.reading import ArchiveReader
-from crawlgauge.sources.request import Field, Request
-from crawlgauge.sources.texts import Texts
+from crawlgauge.sources.name_list import read_names
+from crawlgauge.sources.reading import Target, read_inputs
+from crawlgauge.sources.what_counts import Settings, WhatCounts
+from crawlgauge.store.catalogue import Store
+from crawlgauge.store.crawl_set import CrawlSet
 
-__all__ = ["ReferenceList", "ReferenceUrls", "list_urls", "read_urls"]
+__all__ = [
+    "ReferenceList",
+    "ReferenceNames",
+    "ReferenceUrls",
+    "are_domains",
+    "count_below",
+    "find_held",
+    "find_names",
+    "list_urls",
+    "read_reference_names",
+    "read_urls",
+]
 
-_Keys = NDArray[np.uint64]
+_NO_NAME = "no-host"
+_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+|\[[0-9a-f:]+\]")
+"""What a name on the public web looks like, or an address."""
+
+
+# ----------------------------------------------------------------------------------------- URLs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,29 +69,36 @@ class ReferenceList:
     column: str | None = None
     scope: Scope | None = None
 
-    def batches(self) -> Iterator[tuple[_Keys, Texts, Captures, int]]:
-        """Yield keys, URLs, the batch they stand in, and how many were out of scope."""
-        fields: frozenset[Field] = frozenset({"key"} if self.rule == GIVEN else ())
-        request = Request(fields=fields, format=self.format, column=self.column)
-        reader = ArchiveReader(InputFiles(names=(self.path,), repeated=()), request)
-        with closing(reader.captures()) as batches:
-            for batch in batches:
-                urls, n_outside = batch.url, 0
-                if self.scope is not None:
-                    chosen = np.flatnonzero(self.scope.covers(urls))
-                    n_outside = len(urls) - chosen.size
-                    batch = batch.take(chosen, batch.excluded)  # noqa: PLW2901 - what is left of it
-                yield self._keys_of(batch), batch.url, batch, n_outside
+    def read(self, target: Target, *, keeps_urls: bool) -> None:
+        """Hand all entries on, whatever their status."""
+        settings = _ReferenceSettings(
+            path=self.path,
+            key_rule=self.rule,
+            counts=WhatCounts(status="any"),
+            scope=self.scope,
+            format=self.format,
+            column=self.column,
+            keeps_urls=keeps_urls,
+        )
+        # In this thread: what is missing is told in the order of the list.
+        read_inputs(InputFiles(names=(self.path,), repeated=()), settings, target, n_threads=0)
 
-    def _keys_of(self, batch: Captures) -> _Keys:
-        if self.rule != GIVEN:
-            return compute_keys(batch.url, self.rule)
-        if batch.key is None or batch.key.null_count:
-            raise SourceError(
-                "the store takes keys as its indexes gave them (--identity given), but "
-                f"{self.path} has none; give a reference in CDX or CDXJ"
-            )
-        return compute_keys(batch.key, GIVEN)
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _ReferenceSettings(Settings):
+    """Every entry must have a URL, and a key if the store goes by those of indexes."""
+
+    path: str
+
+    @property
+    def needs_url(self) -> bool:
+        return True
+
+    def lacks_keys(self) -> SourceError:  # type: ignore[override]  # there it needs no instance
+        return SourceError(
+            "the store takes keys as its indexes gave them (--identity given), but "
+            f"{self.path} has none; give a reference in CDX or CDXJ"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,12 +115,26 @@ class ReferenceUrls:
         Lines that are no URLs or do not count, by reason.
     """
 
-    keys: _Keys
+    keys: Keys
     n_entries: int
     left_out: Counter[str]
 
-    def __post_init__(self) -> None:
-        self.keys.flags.writeable = False
+
+class _KeySink:
+    """Takes the keys of a reference."""
+
+    key_threshold, row_threshold = WHOLE, 1
+
+    def __init__(self) -> None:
+        self.found: list[Keys] = []
+        self.n_entries = 0
+        self.left_out: Counter[str] = Counter()
+
+    def add(self, captures: Captures) -> None:
+        self.found.append(captures.keys)
+        self.n_entries += captures.n_captures
+        self.left_out.update(captures.rejected)
+        self.left_out.update(captures.excluded)
 
 
 def read_urls(reference: ReferenceList) -> ReferenceUrls:
@@ -100,27 +145,38 @@ def read_urls(reference: ReferenceList) -> ReferenceUrls:
     SourceError
         If it cannot be read, or holds no URL.
     """
-    found: list[_Keys] = []
-    left_out: Counter[str] = Counter()
-    n_entries = 0
-    for keys, _, batch, n_outside in reference.batches():
-        found.append(np.unique(keys))
-        n_entries += keys.size
-        left_out.update(batch.rejected)
-        left_out.update(batch.excluded)
-        if n_outside:
-            left_out["out-of-scope"] += n_outside
-    if n_entries == 0:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.most_common())
+    sink = _KeySink()
+    reference.read(sink, keeps_urls=False)
+    if sink.n_entries == 0:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in sink.left_out.most_common())
         raise SourceError(
             f"{reference.path}: no URL to look for" + (f"; left out: {reasons}" if reasons else "")
         )
-    return ReferenceUrls(
-        keys=np.unique(np.concatenate(found)), n_entries=n_entries, left_out=left_out
-    )
+    keys = np.concatenate(sink.found)
+    keys = keys[: sort_unique(keys)]
+    keys.flags.writeable = False
+    return ReferenceUrls(keys=keys, n_entries=sink.n_entries, left_out=sink.left_out)
 
 
-def list_urls(reference: ReferenceList, keys: _Keys) -> Iterator[bytes]:
+class _UrlSink:
+    """Writes URLs of certain keys, each once, a line each."""
+
+    key_threshold, row_threshold = 1, WHOLE
+
+    def __init__(self, keys: Keys, file: BinaryIO) -> None:
+        self._keys, self._file = keys, file
+        self._is_left = np.ones(keys.size, np.bool_)
+
+    def add(self, captures: Captures) -> None:
+        own = captures.rows["key"]
+        places = np.minimum(np.searchsorted(self._keys, own), self._keys.size - 1)
+        for number in np.flatnonzero((self._keys[places] == own) & self._is_left[places]).tolist():
+            if self._is_left[places[number]]:
+                self._is_left[places[number]] = False
+                self._file.write(((captures.digests or [])[number] or b"") + b"\n")
+
+
+def list_urls(reference: ReferenceList, keys: Keys) -> Iterator[bytes]:
     """Yield the URLs of a reference whose keys are given, as they stand there, each once.
 
     Parameters
@@ -130,12 +186,136 @@ def list_urls(reference: ReferenceList, keys: _Keys) -> Iterator[bytes]:
     keys
         Sorted.
     """
-    is_left = np.ones(keys.size, dtype=np.bool_)
-    for own, urls, _, _ in reference.batches():
-        if keys.size == 0:
+    if not keys.size:
+        return
+    # There may be more of them than fit into memory.
+    with tempfile.TemporaryFile() as file:
+        reference.read(_UrlSink(keys, file), keeps_urls=True)
+        file.seek(0)
+        for line in file:
+            yield line.removesuffix(b"\n")
+
+
+def count_below(keys: Keys, threshold: int) -> int:
+    """Return how many of sorted keys are below a threshold."""
+    return int(np.searchsorted(keys, np.uint64(threshold - 1), side="right"))
+
+
+def find_held(item: CrawlSet, keys: Keys) -> NDArray[np.bool_]:
+    """Tell which keys a crawl holds.
+
+    Parameters
+    ----------
+    item
+        The crawl's set.
+    keys
+        Sorted; those that the set's sample does not reach are not looked for.
+
+    Returns
+    -------
+    array
+        For each key below the set's threshold.
+
+    Raises
+    ------
+    StoreError
+        If the set cannot be read.
+    """
+    wanted = keys[: count_below(keys, item.threshold)]
+    is_held = np.zeros(wanted.size, np.bool_)
+    readers, bits, start = SetReaders([item]), choose_range_bits([item]), 0
+    for number in range(count_ranges(bits, item.threshold)):
+        low, high = (place << (KEY_BITS - bits) for place in (number, number + 1))
+        end = count_below(wanted, high)
+        if start < end:
+            (part,) = readers.between(low, high)
+            sought = wanted[start:end]
+            places = np.minimum(np.searchsorted(part, sought), max(part.size, 1) - 1)
+            is_held[start:end] = part[places] == sought if part.size else False
+        start = end
+    return is_held
+
+
+# --------------------------------------------------------------------------------------- names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceNames:
+    """The hosts or domains of a reference.
+
+    Parameters
+    ----------
+    names
+        Each once, as crawls have them, with the entry that it was first read from.
+    n_entries
+        Entries that were read, repeated ones included.
+    left_out
+        Entries that name no host, by reason.
+    """
+
+    names: dict[str, str]
+    n_entries: int
+    left_out: Counter[str]
+
+
+def read_reference_names(path: str, *, by: str, column: str | None = None) -> ReferenceNames:
+    """Read the hosts or domains of a reference; URLs stand for their hosts.
+
+    Parameters
+    ----------
+    path
+        The file.
+    by
+        ``host`` or ``domain``.
+    column
+        Which column holds them; None to find out.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be read, or names no host.
+    """
+    names: dict[str, str] = {}
+    left_out: Counter[str] = Counter()
+    n_entries = 0
+    for entry in read_names(path, column=column):
+        host = host_of_url(entry.encode()).decode()
+        if not _NAME.fullmatch(host):
+            left_out[_NO_NAME] += 1
             continue
-        places = np.minimum(np.searchsorted(keys, own), keys.size - 1)
-        for number in np.flatnonzero((keys[places] == own) & is_left[places]).tolist():
-            if is_left[places[number]]:
-                is_left[places[number]] = False
-                yield urls[number] or b""
+        n_entries += 1
+        names.setdefault(BY[by].name(host), entry)
+    if not names:
+        raise SourceError(f"{path}: none of {left_out.total():,} lines names a host or domain")
+    return ReferenceNames(names=names, n_entries=n_entries, left_out=left_out)
+
+
+def are_domains(names: Iterable[str]) -> bool:
+    """Tell whether all names are registered domains, and none is a host below one."""
+    return all(BY["domain"].name(name) == name for name in names)
+
+
+def find_names(store: Store, item: CrawlSet, *, by: str) -> tuple[set[str], bool]:
+    """Return the hosts or domains that a crawl holds a URL of, and whether there may be more.
+
+    Only those of the crawl's smallest keys are known: of a crawl with more URLs than these, hosts
+    with few URLs may be missing.
+
+    Parameters
+    ----------
+    store
+        The crawl's store.
+    item
+        Its set.
+    by
+        ``host`` or ``domain``.
+
+    Raises
+    ------
+    StoreError
+        If the crawl cannot be read.
+    """
+    attributes = store.attributes(item)
+    used = np.unique(attributes.host_codes).tolist()
+    hosts = {BY[by].name(attributes.hosts[code]) for code in used if code >= 0}
+    return hosts, attributes.threshold < WHOLE

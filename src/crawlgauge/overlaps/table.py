@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError
-from crawlgauge.overlaps.histories import Histories
+from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.provenance import Provenance
 
 __all__ = ["LEVELS", "MISSING", "OverlapTable", "Pair"]
@@ -82,6 +82,9 @@ class OverlapTable:
         Share of the keys that the overlaps were counted from.
     provenance
         Where the table comes from.
+    host_groups
+        Capture histories over the same crawls by groups of whole hosts, or None; those of another
+        number of crawls, some of which have been left out since, are dropped.
 
     Raises
     ------
@@ -97,17 +100,18 @@ class OverlapTable:
     key_rule: str | None = None
     sample_rate: float = 1.0
     provenance: Provenance = field(default_factory=Provenance)
+    host_groups: HostGroups | None = None
 
     def __post_init__(self) -> None:
-        n_shared = np.array(self.n_shared, dtype=np.int64)
-        n_shared.flags.writeable = False
-        object.__setattr__(self, "n_shared", n_shared)
-        if self.se_shared is not None:
-            se_shared = np.array(self.se_shared, dtype=np.float64)
-            se_shared.flags.writeable = False
-            object.__setattr__(self, "se_shared", se_shared)
+        for name, dtype in (("n_shared", np.int64), ("se_shared", np.float64)):
+            if getattr(self, name) is not None:
+                matrix = np.array(getattr(self, name), dtype=dtype)
+                matrix.flags.writeable = False
+                object.__setattr__(self, name, matrix)
+        if self.host_groups is not None and self.host_groups.n_crawls != self.n_crawls:
+            object.__setattr__(self, "host_groups", None)
         _check_crawls(self.crawls)
-        _check_counts(self.crawls, n_shared)
+        _check_counts(self.crawls, self.n_shared)
         _check_errors(self.n_crawls, self.se_shared)
         _check_histories(self)
         if self.level not in LEVELS:

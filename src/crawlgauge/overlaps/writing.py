@@ -7,7 +7,7 @@ from pathlib import Path
 from crawlgauge.errors import OverlapError
 from crawlgauge.overlaps.csv_table import to_csv
 from crawlgauge.overlaps.json_table import to_json
-from crawlgauge.overlaps.parquet_table import to_parquet_bytes
+from crawlgauge.overlaps.parquet_table import to_parquet
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.store.files import replace_file
 
@@ -16,7 +16,7 @@ __all__ = ["write_overlaps"]
 _RENDERERS: Mapping[str, Callable[[OverlapTable], bytes]] = {
     ".csv": lambda table: to_csv(table).encode(),
     ".json": lambda table: to_json(table).encode(),
-    ".parquet": to_parquet_bytes,
+    ".parquet": to_parquet,
 }
 
 

@@ -116,8 +116,7 @@ def compare(
     archives = [(opened, _read_sets(opened, level)) for opened in stores]
     _check_comparable(names, archives)
 
-    from crawlgauge.overlaps.archive_pass import count_archives
-    from crawlgauge.overlaps.host_counting import count_by_host
+    from crawlgauge.overlaps.archives import count_archives, count_by_host
 
     threshold = WHOLE if sample is None else threshold_of(parse_rate(str(sample)))
     # First, as the messages of it would come in between the signs of progress.

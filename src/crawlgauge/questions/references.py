@@ -16,13 +16,16 @@ from crawlgauge.errors import SourceError, StoreError
 from crawlgauge.locations import StrPath
 from crawlgauge.model.recall.recalling import HeldCounts
 from crawlgauge.model.recall.results import Kind
-from crawlgauge.overlaps.membership import count_below, find_held
-from crawlgauge.overlaps.reference import ReferenceList, list_urls, read_urls
-from crawlgauge.overlaps.reference_names import (
+from crawlgauge.overlaps.reference import (
+    ReferenceList,
     ReferenceNames,
     are_domains,
+    count_below,
+    find_held,
     find_names,
+    list_urls,
     read_reference_names,
+    read_urls,
 )
 from crawlgauge.sources.remote import to_path
 from crawlgauge.sources.inputs import STDIN

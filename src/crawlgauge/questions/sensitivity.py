@@ -182,7 +182,7 @@ def _divide(
     """Return parts of the URLs, by their keys or at random, or why there are none."""
     try:
         if sets:
-            from crawlgauge.overlaps.hash_parts import count_parts
+            from crawlgauge.overlaps.counting import count_parts
 
             counted = count_parts(sets, table, N_PARTS)
             return tuple(fit_to(table, part) for part in counted), None

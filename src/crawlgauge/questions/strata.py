@@ -131,8 +131,7 @@ def estimate_strata(
         If no crawl is left, or one that is left out is not there.
     """
     from crawlgauge.model.strata.estimating_strata import estimate_strata as estimate
-    from crawlgauge.overlaps.stratum_counting import count_strata
-    from crawlgauge.overlaps.stratum_names import suffix_list_date
+    from crawlgauge.overlaps.strata import count_strata, suffix_list_date
 
     opened = api.open_store(store)
     sets = _choose(opened.crawl_sets(), since, until, tuple(exclude))

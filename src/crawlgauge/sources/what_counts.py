@@ -127,6 +127,8 @@ class Settings:
         Whether damage is noted and got over; else it is an error.
     names
         Numbers the hosts and media types of all captures.
+    keeps_urls
+        Whether the URLs themselves are wanted, in the place of digests.
     """
 
     key_rule: KeyRule = SURT
@@ -140,6 +142,7 @@ class Settings:
     max_expansion: float = DEFAULT_MAX_EXPANSION
     keep_damaged: bool = False
     names: Names = field(default_factory=Names)
+    keeps_urls: bool = False
 
     @property
     def rule(self) -> str:

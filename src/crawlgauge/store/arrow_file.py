@@ -14,7 +14,7 @@ import flatbuffers
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Column", "KeysFile", "write_table"]
+__all__ = ["BatchesFile", "Column", "KeysFile", "write_table"]
 
 _MAGIC = b"ARROW1\0\0"
 _VERSION = 4  # V5, of all files since Arrow 1.0
@@ -135,6 +135,33 @@ class KeysFile:
         self._writer.batches = [self._writer.write_message(_RECORD_BATCH, batch, 8 * n_keys)]
 
 
+class BatchesFile:
+    """A table of integers that comes in batches, of which nobody knows how many there will be.
+
+    Parameters
+    ----------
+    file
+        Open for writing, at its beginning.
+    columns
+        The type of each column, by name.
+    """
+
+    def __init__(self, file: BinaryIO, columns: Mapping[str, np.dtype[np.unsignedinteger]]) -> None:
+        empty = [Column(name=name, values=np.empty(0, dtype)) for name, dtype in columns.items()]
+        self._writer = _Writer(file, empty)
+        self._writer.write_message(_SCHEMA, self._writer.schema({}), 0)
+
+    def write(self, *values: NDArray[np.unsignedinteger]) -> list[int]:
+        """Write further rows, a column after the other; return where each column begins."""
+        contents = [part for column in values for part in (b"", memoryview(column).cast("B"))]
+        places = self._writer.write_batch(values[0].size, [0] * len(values), contents)
+        return [place for place, _ in places[1::2]]
+
+    def finish(self, metadata: Mapping[str, str]) -> None:
+        """Write what the file says of itself; there must have been some rows."""
+        self._writer.finish(metadata)
+
+
 class _Writer:
     """Writes messages, each of which says what follows it."""
 
@@ -166,7 +193,7 @@ class _Writer:
         self,
         n_rows: int,
         n_nulls: Sequence[int],
-        contents: Sequence[bytes],
+        contents: Sequence[bytes | memoryview],
         dictionary: int | None = None,
     ) -> list[tuple[int, int]]:
         """Write buffers with the message that tells of them; return where each is."""
@@ -186,7 +213,8 @@ class _Writer:
         blocks.append(self.write_message(kind, header, place))
         start = self._file.tell()
         for content in contents:
-            self._file.write(content + bytes(-len(content) % _ALIGNMENT))
+            self._file.write(content)
+            self._file.write(bytes(-len(content) % _ALIGNMENT))
         return [(start + offset, length) for offset, length in buffers]
 
     def finish(self, metadata: Mapping[str, str]) -> None:

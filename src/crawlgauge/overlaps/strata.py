@@ -1,34 +1,166 @@
-"""Count the overlaps of crawls by host, domain, media type or status; small ones are pooled."""
+"""Overlaps by host, domain, media type or status: which stratum a URL is of, small ones pooled."""
 
-from collections.abc import Iterable, Sequence
+import importlib.metadata
+import ipaddress
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.compiled import announce_compilation
+from crawlgauge.core.strata import NO_GROUP, sum_repeats, tally_alive, tally_groups
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError
-from crawlgauge.keys.thresholds import rate_of
+from crawlgauge.keys.sampling import rate_of
+from crawlgauge.overlaps.key_union import KeyUnion
 from crawlgauge.overlaps.stratum_counts import MIN_SHARED, Stratum, StratumCounts
-from crawlgauge.overlaps.stratum_kernel import (
-    NO_GROUP,
-    merge_crawl,
-    sum_repeats,
-    tally_groups,
-    tally_known_alive,
-)
-from crawlgauge.overlaps.stratum_keys import KeyUnion
-from crawlgauge.overlaps.stratum_names import BY, OTHER, StratumRule
 from crawlgauge.provenance import Provenance
 from crawlgauge.store.attributes import Attributes
 
-__all__ = ["count_strata"]
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
+
+__all__ = ["BY", "OTHER", "StratumRule", "count_strata", "suffix_list_date"]
+
+OTHER = ""
+"""The parent of strata that have no other in common."""
+
+_NO_HOST = "(no host)"
+_ADDRESS = "(IP address)"
+_LOCAL = "(name without a dot)"
+_DATE = re.compile(r"(\d{4})(\d{2})(\d{2})")
+_N_STATUSES = 1000
 
 _LEAST_CRAWLS = 3
 """A stratum that fewer crawls hold has no persistence of its own."""
 
 _MAX_CELLS = 1 << 26
 """At 4 bytes each; of 15 crawls there may be 300,000 strata then."""
+
+
+# ---------------------------------------------------------------------------------------- names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StratumRule:
+    """How URLs are divided into strata.
+
+    Parameters
+    ----------
+    column
+        The attribute that tells: ``host``, ``mime`` or ``status``.
+    name
+        Makes the stratum of a value of the attribute; None stands for a value that is not known.
+    parent
+        Makes what a stratum that is too small is pooled with, or `OTHER`.
+    noun
+        The strata in a sentence: one, and several.
+    """
+
+    column: str
+    name: Callable[[str | None], str]
+    parent: Callable[[str], str]
+    noun: tuple[str, str]
+
+    def pooled(self, parent: str) -> str:
+        """Name the small strata of a parent."""
+        if not parent:
+            return f"other {self.noun[1]}"
+        of = f"{self.noun[1]} of " if self.column == "host" else ""
+        return f"other {of}{parent}"
+
+
+@lru_cache(maxsize=1)
+def _suffixes() -> "PublicSuffixList":
+    from publicsuffixlist import PublicSuffixList
+
+    # What is registered, not what its owner lets to others, such as user.github.io.
+    return PublicSuffixList(only_icann=True)
+
+
+def suffix_list_date() -> str:
+    """Return the date of the public suffix list, as its package's version tells it."""
+    version = importlib.metadata.version("publicsuffixlist")
+    found = _DATE.fullmatch(version.rpartition(".")[2])
+    return version if found is None else "-".join(found.groups())
+
+
+def _name_domain(host: str | None) -> str:
+    """Return the registered domain of a host: one label more than its public suffix.
+
+    An address, a name without a dot and a public suffix by itself stay as they are. A suffix that
+    the list does not know is taken to be the last label, as the list's own rules say.
+    """
+    if host is None:
+        return _NO_HOST
+    return host if _is_address(host) else _suffixes().privatesuffix(host) or host
+
+
+def _name_tld(host: str | None) -> str:
+    if host is None or _is_address(host):
+        return _NO_HOST if host is None else _ADDRESS
+    _, dot, label = host.rpartition(".")
+    return label if dot else _LOCAL
+
+
+def _is_address(host: str) -> bool:
+    # Only what could be an address is looked at closely: that takes long.
+    if not host.endswith(("]", *"0123456789")):
+        return False
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _parent_of_host(name: str) -> str:
+    # A host that is its own domain may have neighbours below it; an address has none.
+    return OTHER if name == _NO_HOST or _is_address(name) else _name_domain(name)
+
+
+def _parent_of_domain(name: str) -> str:
+    tld = OTHER if name == _NO_HOST else _name_tld(name)
+    return OTHER if tld in (OTHER, _ADDRESS, _LOCAL) else f".{tld}"
+
+
+def _name_or(missing: str) -> Callable[[str | None], str]:
+    return lambda value: missing if value is None else value
+
+
+BY: Mapping[str, StratumRule] = {
+    "host": StratumRule(
+        column="host", name=_name_or(_NO_HOST), parent=_parent_of_host, noun=("host", "hosts")
+    ),
+    "domain": StratumRule(
+        column="host", name=_name_domain, parent=_parent_of_domain, noun=("domain", "domains")
+    ),
+    "tld": StratumRule(
+        column="host",
+        name=_name_tld,
+        parent=lambda _: OTHER,
+        noun=("top-level domain", "top-level domains"),
+    ),
+    "mime": StratumRule(
+        column="mime",
+        name=_name_or("(no media type)"),
+        parent=lambda name: f"{name.partition('/')[0]}/*" if "/" in name else OTHER,
+        noun=("media type", "media types"),
+    ),
+    "status": StratumRule(
+        column="status",
+        name=_name_or("(no status)"),
+        parent=lambda name: f"{name[:-2] or 0}xx" if name.isdecimal() else OTHER,
+        noun=("status", "statuses"),
+    ),
+}
+"""The rules by name."""
+
+
+# ------------------------------------------------------------------------------------- counting
 
 
 def count_strata(
@@ -68,12 +200,10 @@ def count_strata(
         raise OverlapError(f"there are no strata by {by!r}; known are {', '.join(BY)}")
     if not crawls:
         raise OverlapError("the store holds no crawls; add some with crawlgauge add")
-    announce_compilation(merge_crawl, sum_repeats, tally_groups, tally_known_alive)
-    rule = BY[by]
-    union = KeyUnion(rule.column, len(crawls))
+    rule, union, values = BY[by], KeyUnion(len(crawls)), {}
     for one in attributes:
-        union.add(one)
-    pooling = _Pooling(union, rule, len(crawls), min_shared)
+        union.add(one.keys, _code(one, rule.column, values), one.threshold)
+    pooling = _Pooling(union, rule, list(values), len(crawls), min_shared)
     strata, n_shared, n_alive = pooling.run()
     return StratumCounts(
         by=by,
@@ -89,18 +219,33 @@ def count_strata(
     )
 
 
+def _code(one: Attributes, column: str, values: dict[str, int]) -> NDArray[np.int32]:
+    """Return for each key of a crawl the number of its value, −1 for none; new values are added."""
+    if column == "status":
+        texts: Sequence[str] = [str(status) for status in range(_N_STATUSES)]
+        is_status = (one.statuses >= 0) & (one.statuses < _N_STATUSES)
+        codes = np.where(is_status, one.statuses, -1)
+    else:
+        texts = one.hosts if column == "host" else one.mimes
+        codes = one.host_codes if column == "host" else one.mime_codes
+    numbers = [values.setdefault(text, len(values)) for text in texts]
+    return np.array([*numbers, -1], np.int32)[codes]
+
+
 class _Pooling:
     """The strata of a union of keys, from the single ones up to those that are left."""
 
-    def __init__(self, union: KeyUnion, rule: StratumRule, n_crawls: int, min_shared: int) -> None:
+    def __init__(
+        self, union: KeyUnion, rule: StratumRule, values: list[str], n_crawls: int, min_shared: int
+    ) -> None:
         self._union, self._rule = union, rule
         self._n_crawls, self._min_shared = n_crawls, min_shared
-        values: list[str | None] = [*union.values(), None]
-        sums = sum_repeats(union.codes, union.masks, len(values), n_crawls)
-        self._n_codes = len(values)
+        self._n_codes = len(values) + 1
+        sums = sum_repeats(union.codes, union.masks, self._n_codes, n_crawls)
         self._used = np.flatnonzero(sums[:, 0])
         self._n_repeats, self._n_last = sums[self._used, 1], sums[self._used, 2:]
-        self._names, self._single = _number([rule.name(values[code]) for code in self._used])
+        known: list[str | None] = [*values, None]
+        self._names, self._single = _number([rule.name(known[code]) for code in self._used])
         self.n_distinct = len(self._names)
 
     def run(self) -> tuple[list[Stratum], NDArray[np.int64], NDArray[np.int64]]:
@@ -113,17 +258,17 @@ class _Pooling:
         )
         strata: list[Stratum] = []
         counts: list[NDArray[np.int64]] = []
-        stratum_of_single = np.full(self.n_distinct, NO_GROUP, dtype=np.int32)
+        stratum_of_single = np.full(self.n_distinct, NO_GROUP, np.int32)
         for names, group_of_single, least in levels:
             left = stratum_of_single == NO_GROUP
             groups = np.where(left, group_of_single, NO_GROUP).astype(np.int32)
             kept, shared = self._keep_large(groups, len(names), least)
-            place_of = np.full(len(names) + 1, NO_GROUP, dtype=np.int32)
+            place_of = np.full(len(names) + 1, NO_GROUP, np.int32)
             place_of[kept] = np.arange(len(strata), len(strata) + kept.size)
             stratum_of_single = np.where(left, place_of[groups], stratum_of_single)
             strata += self._describe(groups, names, kept)
             counts.append(shared)
-        alive = tally_known_alive(*self._rows(stratum_of_single), len(strata), self._n_crawls)
+        alive = tally_alive(*self._rows(stratum_of_single), len(strata), self._n_crawls)
         return strata, np.concatenate(counts), alive.astype(np.int64)
 
     def _describe(
@@ -132,7 +277,7 @@ class _Pooling:
         used = group_of_single != NO_GROUP
         n_members = np.bincount(group_of_single[used], minlength=len(names))
         mixing = self._mixing(group_of_single, len(names))
-        member = np.zeros(len(names), dtype=np.int64)
+        member = np.zeros(len(names), np.int64)
         member[group_of_single[used]] = np.flatnonzero(used)
         return [
             # What is alone keeps its name, however small it is.
@@ -161,7 +306,7 @@ class _Pooling:
         self, group_of_single: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int32]]:
         """Return the union's rows, and for each code its group."""
-        group_of_code = np.full(self._n_codes, NO_GROUP, dtype=np.int32)
+        group_of_code = np.full(self._n_codes, NO_GROUP, np.int32)
         group_of_code[self._used] = group_of_single[self._single]
         return self._union.codes, self._union.masks, group_of_code
 
@@ -179,7 +324,7 @@ class _Pooling:
         possible = np.flatnonzero(is_possible)
         most = max(1, _MAX_CELLS // self._n_crawls**2)
         possible = np.sort(possible[np.argsort(-repeats[possible], kind="stable")[:most]])
-        place_of = np.full(n_groups + 1, NO_GROUP, dtype=np.int32)
+        place_of = np.full(n_groups + 1, NO_GROUP, np.int32)
         place_of[possible] = np.arange(possible.size)
         upper = tally_groups(*self._rows(place_of[group_of_single]), possible.size, self._n_crawls)
         is_kept = _median_shared(upper) >= least
@@ -198,7 +343,7 @@ def _number(names: list[str]) -> tuple[list[str], NDArray[np.int64]]:
     """Return the distinct names, and for each name its number among them."""
     number_of: dict[str, int] = {}
     numbers = [number_of.setdefault(name, len(number_of)) for name in names]
-    return list(number_of), np.array(numbers, dtype=np.int64)
+    return list(number_of), np.array(numbers, np.int64)
 
 
 def _median_shared(upper: NDArray[np.int32]) -> NDArray[np.float64]:

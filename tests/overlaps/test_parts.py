@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from crawlgauge.errors import OverlapError
-from crawlgauge.keys.thresholds import WHOLE
-from crawlgauge.overlaps.counting import count_sets
-from crawlgauge.overlaps.hash_parts import count_parts
+from crawlgauge.keys.sampling import WHOLE
+from crawlgauge.overlaps.counting import count_parts, count_sets
 
 
 def draw_keys(seed, n_crawls=5, n_keys=3000):
@@ -59,3 +58,14 @@ def test_too_few_urls_to_be_divided_are_an_error(write_set_file):
     sets = [write_set_file(0, {1, 2, WHOLE - 1}), write_set_file(1, {1, WHOLE - 1})]
     with pytest.raises(OverlapError, match="crawl 'c00': there are too few to be divided"):
         count_parts(sets, count_sets(sets), 4)
+
+
+def test_parts_of_more_crawls_than_histories_are_counted_of_have_pairs_alone(
+    write_sets, draw_sets, count_plainly
+):
+    keys = draw_sets(66, seed=4, n_pool=2000)
+    sets = write_sets(keys)
+    parts = count_parts(sets, count_sets(sets), 2)
+    assert all(part.histories is None for part in parts)
+    n_shared, _ = count_plainly(keys)
+    assert sum(part.n_shared for part in parts).tolist() == n_shared

@@ -1,18 +1,17 @@
 """Overlaps by stratum, held against counting with Python's own sets and dictionaries."""
 
 import datetime as dt
+import re
 import statistics
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError
-from crawlgauge.keys.thresholds import WHOLE
-from crawlgauge.overlaps.stratum_counting import count_strata
-from crawlgauge.overlaps.stratum_keys import KeyUnion
-from crawlgauge.store.attributes import NO_STATUS, NO_TIME, Attributes
+from crawlgauge.keys.sampling import WHOLE
+from crawlgauge.overlaps import key_union
+from crawlgauge.overlaps.strata import BY, OTHER, count_strata, suffix_list_date
 
 
 def make_crawls(n):
@@ -21,23 +20,6 @@ def make_crawls(n):
         Crawl(label=f"c{k:03}", date=start + dt.timedelta(days=90 * k), n_urls=1000)
         for k in range(n)
     ]
-
-
-def make_attributes(captured, threshold=WHOLE):
-    """Make attributes of a mapping from keys to host, media type and status."""
-    keys = sorted(captured)
-    hosts, mimes = ([captured[key][k] for key in keys] for k in (0, 1))
-    host_list, mime_list = (sorted({t for t in texts if t}) for texts in (hosts, mimes))
-    return Attributes(
-        keys=np.array(keys, dtype=np.uint64),
-        times=np.full(len(keys), NO_TIME, dtype=np.int64),
-        statuses=np.array([captured[key][2] or NO_STATUS for key in keys], dtype=np.int16),
-        host_codes=np.array([host_list.index(t) if t else -1 for t in hosts], dtype=np.int32),
-        mime_codes=np.array([mime_list.index(t) if t else -1 for t in mimes], dtype=np.int32),
-        hosts=pa.array(host_list, pa.string()),
-        mimes=pa.array(mime_list, pa.string()),
-        threshold=threshold,
-    )
 
 
 def draw(n_crawls, n_keys=600, seed=1, hosts=("a.de", "b.de", "www.c.co.uk", "d.org", None)):
@@ -78,7 +60,9 @@ def by_name(counts):
 
 
 @pytest.mark.parametrize("n_crawls", [1, 2, 5, 64, 70, 130])
-def test_shared_urls_are_those_of_the_first_captures_for_any_number_of_crawls(n_crawls):
+def test_shared_urls_are_those_of_the_first_captures_for_any_number_of_crawls(
+    make_attributes, n_crawls
+):
     crawls = draw(n_crawls)
     counts = count_strata(make_crawls(n_crawls), map(make_attributes, crawls), "host", min_shared=1)
     expected = count_plainly(crawls, lambda attributes: attributes[0] or "(no host)")
@@ -97,13 +81,13 @@ def test_shared_urls_are_those_of_the_first_captures_for_any_number_of_crawls(n_
         ("domain", lambda a: a[0].removeprefix("www.") if a[0] else "(no host)"),
     ],
 )
-def test_urls_are_divided_by_other_attributes_too(by, value):
+def test_urls_are_divided_by_other_attributes_too(make_attributes, by, value):
     crawls = draw(6)
     counts = count_strata(make_crawls(6), map(make_attributes, crawls), by, min_shared=1)
     assert by_name(counts) == count_plainly(crawls, value)
 
 
-def test_crawls_are_compared_below_the_smallest_threshold():
+def test_crawls_are_compared_below_the_smallest_threshold(make_attributes):
     crawls = draw(4)
     cut = WHOLE // 3
     attributes = [
@@ -117,19 +101,19 @@ def test_crawls_are_compared_below_the_smallest_threshold():
     assert by_name(counts) == count_plainly(crawls, lambda a: a[0] or "(no host)", cut)
 
 
-def test_too_many_urls_become_a_smaller_sample_of_all_crawls():
+def test_too_many_urls_become_a_smaller_sample_of_all_crawls(make_attributes, monkeypatch):
     crawls = draw(5, n_keys=2000)
-    union = KeyUnion("host", 5, max_rows=600)
-    for crawl in crawls:
-        union.add(make_attributes(crawl))
-    kept = {key for crawl in crawls for key in crawl if key < union.threshold}
+    monkeypatch.setattr(
+        key_union.KeyUnion.__init__, "__kwdefaults__", {"threshold": WHOLE, "max_rows": 600}
+    )
+    counts = count_strata(make_crawls(5), map(make_attributes, crawls), "host", min_shared=1)
+    cut = round(counts.sample_rate * WHOLE)
+    kept = {key for crawl in crawls for key in crawl if key < cut}
     assert 200 < len(kept) <= 600
-    assert union.codes.size == len(kept)
-    held = [sum(key in crawl for crawl in crawls) for key in sorted(kept)]
-    assert [int(mask[0]).bit_count() for mask in union.masks] == held
+    assert by_name(counts) == count_plainly(crawls, lambda a: a[0] or "(no host)", cut)
 
 
-def test_small_hosts_are_pooled_by_domain_and_then_with_all_others():
+def test_small_hosts_are_pooled_by_domain_and_then_with_all_others(make_attributes):
     sizes = {
         "www.large.de": 200,
         **{f"h{k}.many.de": 12 for k in range(8)},
@@ -154,7 +138,7 @@ def test_small_hosts_are_pooled_by_domain_and_then_with_all_others():
     assert (counts.n_distinct, counts.n_pooled) == (12, 11)
 
 
-def test_the_median_is_that_of_the_pairs_of_crawls_that_hold_the_stratum():
+def test_the_median_is_that_of_the_pairs_of_crawls_that_hold_the_stratum(make_attributes):
     old = {key << 40: ("old.de", None, 200) for key in range(1, 101)}
     new = {key << 40: ("new.de", None, 200) for key in range(201, 301)}
     crawls = [old, old, old, old | new, new, new, new]
@@ -162,7 +146,7 @@ def test_the_median_is_that_of_the_pairs_of_crawls_that_hold_the_stratum():
     assert sorted(s.name for s in counts.strata) == ["new.de", "old.de"]
 
 
-def test_what_fewer_than_three_crawls_hold_is_pooled():
+def test_what_fewer_than_three_crawls_hold_is_pooled(make_attributes):
     both = {key << 40: ("both.de", None, 200) for key in range(1, 501)}
     twice = {key << 40: (f"twice{key % 2}.de", None, 200) for key in range(1001, 1501)}
     crawls = [both | twice, both | twice, both, both]
@@ -171,7 +155,7 @@ def test_what_fewer_than_three_crawls_hold_is_pooled():
     assert counts.strata[1].n_pooled == 2
 
 
-def test_a_mixture_is_known_by_what_its_parts_give_each():
+def test_a_mixture_is_known_by_what_its_parts_give_each(make_attributes):
     """Half of the hosts are covered by 0.8, half by 0.2: the mixture looks like 0.68, not 0.5."""
     rng = np.random.default_rng(3)
     keys = rng.permutation(60_000)
@@ -187,7 +171,7 @@ def test_a_mixture_is_known_by_what_its_parts_give_each():
     assert other.mixing == pytest.approx(0.68 / 0.5, rel=0.03)
 
 
-def test_urls_known_alive_are_counted_by_which_of_three_crawls_hold_them():
+def test_urls_known_alive_are_counted_by_which_of_three_crawls_hold_them(make_attributes):
     crawls = draw(7, n_keys=300, hosts=("a.de", "b.de"))
     attributes = list(map(make_attributes, crawls))
     counts = count_strata(make_crawls(7), attributes, "host", min_shared=1)
@@ -205,7 +189,7 @@ def test_urls_known_alive_are_counted_by_which_of_three_crawls_hold_them():
         assert found.tolist() == expected.tolist()
 
 
-def test_the_median_pair_decides_at_the_given_number():
+def test_the_median_pair_decides_at_the_given_number(make_attributes):
     crawls = draw(5, hosts=("a.de", "b.de"))
     plain = count_plainly(crawls, lambda a: a[0])
     medians = {
@@ -225,3 +209,65 @@ def test_what_cannot_be_divided_is_refused():
         count_strata(make_crawls(1), [], "colour")
     with pytest.raises(OverlapError, match="the store holds no crawls"):
         count_strata([], [], "host")
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("example.org", "example.org"),
+        ("a.b.example.org", "example.org"),
+        ("a.example.co.uk", "example.co.uk"),
+        ("co.uk", "co.uk"),
+        ("somebody.github.io", "github.io"),
+        ("university-3.example", "university-3.example"),
+        ("a.b.nonsense-suffix", "b.nonsense-suffix"),
+        ("localhost", "localhost"),
+        ("192.168.0.1", "192.168.0.1"),
+        ("[2001:db8:0:0:0:0:0:1]", "[2001:db8:0:0:0:0:0:1]"),
+        ("x.xn--bcher-kva.ch", "xn--bcher-kva.ch"),
+        ("host-4", "host-4"),
+        ("..", ".."),
+    ],
+)
+def test_a_domain_is_one_label_more_than_the_public_suffix(host, domain):
+    assert BY["domain"].name(host) == domain
+
+
+@pytest.mark.parametrize(
+    ("host", "tld"),
+    [
+        ("a.example.co.uk", "uk"),
+        ("192.168.0.1", "(IP address)"),
+        ("[0:0:0:0:0:0:0:1]", "(IP address)"),
+        ("localhost", "(name without a dot)"),
+        (None, "(no host)"),
+    ],
+)
+def test_a_tld_is_the_last_label(host, tld):
+    assert BY["tld"].name(host) == tld
+
+
+@pytest.mark.parametrize(
+    ("by", "name", "parent", "pooled"),
+    [
+        ("host", "a.example.org", "example.org", "other hosts of example.org"),
+        ("host", "192.168.0.1", OTHER, "other hosts"),
+        ("host", "(no host)", OTHER, "other hosts"),
+        ("domain", "example.org", ".org", "other domains of .org"),
+        ("domain", "192.168.0.1", OTHER, "other domains"),
+        ("domain", "localhost", OTHER, "other domains"),
+        ("tld", "org", OTHER, "other top-level domains"),
+        ("mime", "text/css", "text/*", "other text/*"),
+        ("mime", "nonsense", OTHER, "other media types"),
+        ("status", "404", "4xx", "other 4xx"),
+        ("status", "(no status)", OTHER, "other statuses"),
+    ],
+)
+def test_small_strata_are_pooled_with_their_like(by, name, parent, pooled):
+    rule = BY[by]
+    assert rule.parent(name) == parent
+    assert rule.pooled(parent) == pooled
+
+
+def test_the_date_of_the_public_suffix_list_is_known():
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", suffix_list_date())

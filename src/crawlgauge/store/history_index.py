@@ -1,0 +1,347 @@
+"""The history index: all keys of some crawls, with the crawls that hold each.
+
+It is made from sets, stands in the store's cache, and can be lost: whoever counts a further crawl
+merges its set with the index, in the place of all sets. Its keys lie in ranges of their leading
+bits, each with a checksum in a document beside the file; what does not fit it is not used.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from isal import isal_zlib
+from numpy.typing import NDArray
+
+from crawlgauge.core.mapping import Mapping
+from crawlgauge.errors import StoreError
+from crawlgauge.keys.sampling import KEY_BITS, count_ranges
+from crawlgauge.store.arrow_file import BatchesFile
+from crawlgauge.store.crawl_set import check_document, to_document
+from crawlgauge.store.files import check_room, partial_file, replace_file
+
+__all__ = [
+    "NO_GROUP",
+    "HistoryIndex",
+    "IndexDamaged",
+    "IndexWriter",
+    "Subject",
+    "find_index",
+    "write_index",
+]
+
+NO_GROUP = 255
+"""Stands for the group of a key whose host is not known: −1 in a byte."""
+
+_SCHEMA = "crawlgauge.index/1"
+_PATTERN = "index-*.json"
+
+_log = logging.getLogger(__name__)
+
+Rows = tuple[NDArray[np.uint64], NDArray[np.unsignedinteger], NDArray[np.uint8]]
+
+
+class IndexDamaged(Exception):  # noqa: N818 - the name says what was met
+    """The keys of an index are not those that were written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What an index is about, or counts are: the same subject always has the same.
+
+    Parameters
+    ----------
+    level, key_rule
+        What the keys stand for, and the rule that made them.
+    threshold
+        Keys below it are there.
+    checksums
+        Of the keys of each set, in the order of the masks' bits.
+    """
+
+    level: str
+    key_rule: str
+    threshold: int
+    checksums: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON, whose numbers have fewer bits than thresholds."""
+        return asdict(self) | {"threshold": hex(self.threshold)}
+
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> "Subject":
+        """Read what `to_dict` returned."""
+        return cls(
+            level=document["level"],
+            key_rule=document["key_rule"],
+            threshold=int(document["threshold"], 16),
+            checksums=tuple(document["checksums"]),
+        )
+
+    @property
+    def name(self) -> str:
+        """What files about it are called by."""
+        return hashlib.sha256(json.dumps(self.to_dict()).encode()).hexdigest()[:32]
+
+
+class HistoryIndex:
+    """An index that is mapped into memory.
+
+    Parameters
+    ----------
+    path
+        The document that says where its rows are.
+
+    Attributes
+    ----------
+    subject
+        Of which sets it is.
+    origins
+        Of what each of their crawls was made.
+    group_threshold
+        Keys below it have the group of their host, as far as that is known; 0 if none has.
+    range_bits
+        How many leading bits tell its ranges apart.
+
+    Raises
+    ------
+    StoreError
+        If the document is damaged, or of another version.
+    OSError
+        If it cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        document = check_document(path.read_bytes(), path, _SCHEMA)
+        self.subject = Subject.from_dict(document["subject"])
+        self.origins = tuple(document["origins"])
+        self.group_threshold = int(document["group_threshold"], 16)
+        self.range_bits: int = document["range_bits"]
+        self._mask_type = np.dtype(document["mask_type"])
+        self._ranges: list[list[int]] = document["ranges"]
+        self._is_checked = bytearray(len(self._ranges))
+        self._path = path.with_suffix(".arrow")
+        self._mapping = Mapping(self._path)
+        if len(self._mapping) != document["n_bytes"]:
+            raise StoreError(f"{self._path} has another length than it had")
+
+    @property
+    def n_keys(self) -> int:
+        """How many keys there are."""
+        return sum(n_rows for n_rows, *_ in self._ranges)
+
+    def count_outside(self, subject: Subject, sizes: Sequence[int]) -> int:
+        """Return how many keys the sets of a subject have that are not in the index."""
+        known = {*self.subject.checksums}
+        found = zip(subject.checksums, sizes, strict=True)
+        return sum(size for checksum, size in found if checksum not in known)
+
+    def knows_groups(self, subject: Subject, origins: tuple[str, ...]) -> bool:
+        """Tell whether the sets of the index are the first of a subject, with known groups.
+
+        Of a key whose host differs from crawl to crawl the first has the say.
+        """
+        n_own = len(self.origins)
+        own = self.subject.checksums, self.origins
+        return self.group_threshold > 0 and own == (subject.checksums[:n_own], origins[:n_own])
+
+    def between(self, low: int, high: int) -> Rows:
+        """Return the keys from `low` on and below `high` with masks and groups, to be read only.
+
+        Parameters
+        ----------
+        low, high
+            Within one of the index's own ranges.
+
+        Raises
+        ------
+        IndexDamaged
+            If they are not those that were written.
+        """
+        number = low >> (KEY_BITS - self.range_bits)
+        if number >= len(self._ranges) or not self._ranges[number][0]:
+            return np.empty(0, np.uint64), np.empty(0, self._mask_type), np.empty(0, np.uint8)
+        n_rows, checksum, *places = self._ranges[number]
+        types = (np.dtype(np.uint64), self._mask_type, np.dtype(np.uint8))
+        keys, masks, groups = (
+            np.frombuffer(self._mapping, dtype, n_rows, place)
+            for dtype, place in zip(types, places, strict=True)
+        )
+        if not self._is_checked[number]:
+            if _checksum(keys, masks, groups) != checksum:
+                raise IndexDamaged(str(self._path))
+            self._is_checked[number] = True
+        start = int(np.searchsorted(keys, np.uint64(low)))
+        stop = int(np.searchsorted(keys, np.uint64(high - 1), side="right"))
+        return keys[start:stop], masks[start:stop], groups[start:stop]
+
+    def below(self, threshold: int) -> Rows:
+        """Return all keys below a threshold with masks, wide, and groups; raises as `between`."""
+        width = KEY_BITS - self.range_bits
+        rows = [
+            self.between(number << width, min((number + 1) << width, threshold))
+            for number in range(count_ranges(self.range_bits, threshold))
+        ]
+        keys, masks, groups = (np.concatenate(columns) for columns in zip(*rows, strict=True))
+        return keys, masks.astype(np.uint64), groups
+
+
+def _checksum(*columns: NDArray[np.unsignedinteger]) -> int:
+    checksum = 0
+    for column in columns:
+        checksum = isal_zlib.crc32(column.data, checksum)
+    return checksum
+
+
+def find_index(folder: Path, subject: Subject, sizes: Sequence[int]) -> HistoryIndex | None:
+    """Return the index in a folder by which a subject is counted faster than without, if any.
+
+    Parameters
+    ----------
+    folder
+        The cache folder of a store.
+    subject
+        What is to be counted. Sets of the index that are not in it are no hindrance.
+    sizes
+        How many keys each of its sets has.
+    """
+    for path in sorted(folder.glob(_PATTERN)):
+        try:
+            index = HistoryIndex(path)
+        except (OSError, StoreError) as error:
+            _log.warning("%s cannot be used, and is made anew: %s", path, error)
+            continue
+        about = index.subject
+        is_like = (about.level, about.key_rule) == (subject.level, subject.key_rule)
+        # To merge a key of an index costs half of what a key of a set does.
+        n_keys = index.n_keys * subject.threshold // about.threshold
+        cost = n_keys // 2 + index.count_outside(subject, sizes)
+        if is_like and about.threshold >= subject.threshold and cost < sum(sizes):
+            return index
+    return None
+
+
+@contextmanager
+def write_index(
+    folder: Path,
+    subject: Subject,
+    range_bits: int,
+    n_most: int,
+    origins: tuple[str, ...] = (),
+    groups: tuple[int, NDArray[np.int32]] | None = None,
+) -> "Iterator[IndexWriter]":
+    """Write an index, range by range, in the place of those of the same level.
+
+    What goes wrong with it is told in the log and is no error: nobody has asked for an index.
+
+    Parameters
+    ----------
+    folder
+        The cache folder of a store.
+    subject
+        What the index is about.
+    range_bits
+        How many leading bits tell the ranges apart.
+    n_most
+        How many keys there are at most.
+    origins
+        Of what each crawl was made.
+    groups
+        A threshold, and the groups of all keys below it, −1 for none.
+    """
+    threshold, codes = (0, np.empty(0, np.int32)) if groups is None else groups
+    about = {
+        "schema": _SCHEMA,
+        "subject": subject.to_dict(),
+        "origins": origins,
+        "group_threshold": hex(threshold),
+        "range_bits": range_bits,
+    }
+    writer = IndexWriter(folder, subject, about, n_most, codes.astype(np.uint8))
+    try:
+        yield writer
+        writer.publish()
+    finally:
+        writer.close()
+
+
+class IndexWriter:
+    """Writes an index; see `write_index`."""
+
+    def __init__(
+        self,
+        folder: Path,
+        subject: Subject,
+        about: dict[str, Any],
+        n_most: int,
+        groups: NDArray[np.uint8],
+    ) -> None:
+        self._folder, self._subject, self._about, self._groups = folder, subject, about, groups
+        n_bits = next(n for n in (16, 32, 64) if n >= len(subject.checksums))
+        self._mask_type = np.dtype(f"<u{n_bits // 8}")
+        self._ranges: list[list[int]] = []
+        self._stack = ExitStack()
+        self._file: BinaryIO | None = None
+        with self._forgiving():
+            check_room(folder, n_most * (9 + n_bits // 8), "the index of histories")
+            self._partial = self._stack.enter_context(partial_file(folder, "index.arrow"))
+            self._file = self._stack.enter_context(self._partial.open("wb"))
+            types = {"key": np.dtype("<u8"), "mask": self._mask_type, "group": np.dtype("u1")}
+            self._table = BatchesFile(self._file, types)
+
+    def add(self, keys: NDArray[np.uint64], masks: NDArray[np.uint64]) -> None:
+        """Write the next range."""
+        if self._file is None:
+            return
+        with self._forgiving():
+            groups = np.full(keys.size, NO_GROUP, np.uint8)
+            known, self._groups = self._groups[: keys.size], self._groups[keys.size :]
+            groups[: known.size] = known
+            rows = keys, masks.astype(self._mask_type), groups
+            places = self._table.write(*rows) if keys.size else [0, 0, 0]
+            self._ranges.append([keys.size, _checksum(*rows), *places])
+
+    def publish(self) -> None:
+        """Let others find the index, and delete those that are of no use beside it."""
+        if self._file is None or not any(n_rows for n_rows, *_ in self._ranges):
+            return
+        with self._forgiving():
+            self._table.finish({"crawlgauge": json.dumps(self._about)})
+            n_bytes = self._file.tell()
+            self._file.close()
+            path = self._folder / _PATTERN.replace("*", self._subject.name)
+            # Those of the same level, and halves of one that a kill has left.
+            for other in {entry.with_suffix(".json") for entry in self._folder.glob("index-*")}:
+                if _is_replaced(other, self._subject.level):
+                    other.unlink(missing_ok=True)
+                    other.with_suffix(".arrow").unlink(missing_ok=True)
+            self._partial.replace(path.with_suffix(".arrow"))
+            about = {"mask_type": self._mask_type.str, "n_bytes": n_bytes, "ranges": self._ranges}
+            # Nothing waits for the disk: what a power cut leaves does not fit its checksums.
+            replace_file(path, to_document(self._about | about))
+
+    def close(self) -> None:
+        """Delete what has not been published."""
+        self._file = None
+        with self._forgiving():
+            self._stack.close()
+
+    @contextmanager
+    def _forgiving(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, StoreError) as error:
+            self._file = None
+            _log.info("the index of histories is not kept for the next time: %s", error)
+
+
+def _is_replaced(path: Path, level: str) -> bool:
+    try:
+        return HistoryIndex(path).subject.level == level
+    except (OSError, StoreError):
+        return True
