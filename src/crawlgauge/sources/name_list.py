@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.sources.decompress import Stream, read_whole
 
 __all__ = ["looks_like_names", "read_names"]
 
 _HEADERS = ("host", "hostname", "domain", "site", "name", "url")
 _NAME = re.compile(r"[^\s/.]+(\.[^\s/.]+)+\.?(:\d+)?")
 _DELIMITERS = "\t,;"
+_MAX_BYTES = 1 << 28
+"""Some ten million hosts."""
 
 
 def looks_like_names(path: str) -> bool:
@@ -23,7 +25,7 @@ def looks_like_names(path: str) -> bool:
     path
         A file, plain or compressed.
     """
-    with ByteStream(path) as stream:
+    with Stream(path) as stream:
         beginning = stream.beginning()
     return b"://" not in beginning and b"\0" not in beginning and b")/" not in beginning
 
@@ -58,10 +60,8 @@ def read_names(path: str, *, column: str | None = None) -> Iterator[str]:
 
 
 def _rows(path: str) -> Iterator[list[str]]:
-    with ByteStream(path) as stream:
-        data = b"".join(stream.blocks())
     try:
-        text = data.decode("utf-8-sig")
+        text = read_whole(path, max_bytes=_MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SourceError(f"{path} is no UTF-8 text at byte {error.start:,}") from error
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
