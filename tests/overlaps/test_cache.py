@@ -8,8 +8,7 @@ import pytest
 
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.overlaps import counting, histories
-from crawlgauge.overlaps.cache import load_counts, save_counts
-from crawlgauge.overlaps.counting import count_sets
+from crawlgauge.overlaps.counting import count_sets, load_counts, save_counts
 from crawlgauge.store.files import PARTIAL_PREFIX
 
 

@@ -1,18 +1,18 @@
 """Overlaps and histories counted from sets, against Python's own sets."""
 
 import errno
-import os
 import resource
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from crawlgauge.errors import OverlapError, StoreError
 from crawlgauge.keys.sampling import WHOLE
-from crawlgauge.overlaps import histories, ranges
+from crawlgauge.overlaps import histories
 from crawlgauge.overlaps.counting import count_sets
-from crawlgauge.store import key_set
+from crawlgauge.store import key_set, ranges
 
 LARGEST = 2**64 - 1
 
@@ -151,7 +151,7 @@ def test_many_crawls_need_few_open_files(write_sets, draw_sets, check_table):
     sets = draw_sets(60, seed=3, n_pool=300)
     written = write_sets(sets)
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    n_open = len(os.listdir("/dev/fd"))
+    n_open = len(list(Path("/dev/fd").iterdir()))
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(40, n_open + 10), limits[1]))
     try:
         check_table(count_sets(written), sets)

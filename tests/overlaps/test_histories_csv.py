@@ -86,7 +86,7 @@ def test_a_bad_history_is_named_by_file_line_and_column(row, column, words):
     [
         ("label,date\nx,soon\n", "c.csv, line 2, column date: 'soon' is no date"),
         ("label,date\nx y,2013-12\n", "c.csv, line 2, column label: 'x y' is no usable label"),
-        (CRAWLS + "x,2015-12-15\n", "c.csv, line 5, column label: crawl 'x' stands on line 2"),
+        (CRAWLS + "x,2015-12-15\n", "c.csv, line 5, column label: crawl 'x' is on line 2"),
         ("label\nx\n", "c.csv: missing column date; needed are label, date"),
         (
             "label,date,n_urls\nx,2013-12-15,5\ny,2014-06-15,7\nz,2014-12-15,3\n",

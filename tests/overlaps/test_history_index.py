@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from crawlgauge.keys.sampling import WHOLE
-from crawlgauge.overlaps import counting, histories, ranges
+from crawlgauge.overlaps import counting, histories
 from crawlgauge.overlaps.counting import count_sets
-from crawlgauge.store import history_index
+from crawlgauge.store import history_index, ranges
 
 
 @pytest.fixture
@@ -106,9 +106,7 @@ def test_an_index_of_mostly_other_crawls_is_of_no_use(
     assert read[1:] == [["c00", "c01"]]
 
 
-def test_the_index_is_made_anew_when_much_has_come_since(
-    write_sets, draw_sets, check_table, cache, read
-):
+def test_the_index_is_made_anew_when_much_has_come_since(write_sets, check_table, cache, read):
     sets = [{*range(k, k + 4000)} for k in range(0, 800, 100)]
     written = write_sets(sets)
     names = []
@@ -255,7 +253,7 @@ def test_small_stores_and_many_crawls_have_no_index(write_sets, draw_sets, cache
     assert not index_files(cache)
 
 
-def test_each_level_has_its_own_index(write_sets, draw_sets, check_table, cache):
+def test_each_level_has_its_own_index(write_sets, draw_sets, cache):
     sets = draw_sets(4, seed=16)
     written = write_sets(sets)
     contents = [replace(item, level="content") for item in written]

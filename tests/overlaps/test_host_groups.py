@@ -10,12 +10,12 @@ import pytest
 from crawlgauge.core.captures import hash_text
 from crawlgauge.errors import OverlapError
 from crawlgauge.keys.sampling import WHOLE
-from crawlgauge.overlaps import counting, histories, host_groups, ranges
-from crawlgauge.overlaps.cache import load_counts
-from crawlgauge.overlaps.counting import count_store
+from crawlgauge.overlaps import counting, histories, host_groups
+from crawlgauge.overlaps.counting import count_store, load_counts
 from crawlgauge.overlaps.histories import HostGroups
 from crawlgauge.overlaps.json_table import from_json, to_json
 from crawlgauge.overlaps.parquet_table import from_parquet, to_parquet
+from crawlgauge.store import ranges
 
 HOSTS = [f"host{k}.example" for k in range(200)]
 
@@ -95,7 +95,7 @@ def test_where_a_crawl_tells_no_hosts_there_are_no_groups(store, fill):
 
 
 def test_without_any_host_there_are_no_groups(store, fill):
-    fill([{key: (None, None, 200) for key in (5, 9)}] * 2)
+    fill([dict.fromkeys((5, 9), (None, None, 200))] * 2)
     assert count_store(store).host_groups is None
 
 
@@ -104,7 +104,7 @@ def test_of_more_crawls_than_histories_are_counted_of_there_are_no_groups(store,
     assert count_store(store).host_groups is None
 
 
-def test_other_levels_have_no_groups(store, write_sets, draw_sets):
+def test_other_levels_have_no_groups(write_sets, draw_sets):
     assert counting.count_sets(write_sets(draw_sets(3, seed=1))).host_groups is None
 
 
@@ -155,7 +155,7 @@ def test_a_crawl_that_was_replaced_with_the_same_urls_and_other_hosts_is_read_ag
     crawls = draw(3, seed=8)
     fill(crawls)
     count_store(store)
-    crawls[0] = {key: (HOSTS[7], None, 200) for key in crawls[0]}
+    crawls[0] = dict.fromkeys(crawls[0], (HOSTS[7], None, 200))
     add_crawl(0, crawls[0], sample="other")
     check(count_store(store), crawls)
 
@@ -215,10 +215,11 @@ def test_a_table_without_groups_is_written_as_it_always_was(store, fill):
     [
         ({"n_groups": 3}, r"\$\.host_groups\.rows\[0\]\[1\]", "groups below 3 are needed"),
         ({"n_groups": 10**9}, r"\$\.host_groups", "groups of hosts; there can be"),
-        ({"rows": [["11", [1]]]}, r"\$\.host_groups\.rows\[0\]\[1\]", "each with its count"),
-        ({"rows": [["11", [1, -2]]]}, r"\$\.host_groups\.rows\[0\]\[1\]\[1\]", "not within 0"),
-        ({"rows": [["1", [1, 2]]]}, r"\$\.host_groups\.rows\[0\]\[0\]", "is of 1 crawls"),
-        ({"rows": [["11", []]]}, r"\$\.host_groups", "a positive count in some group"),
+        ({"rows": [["11", 1]]}, r"\$\.host_groups\.rows\[0\]\[1\]", "each with its count"),
+        ({"rows": [["11", 1, -2]]}, r"\$\.host_groups\.rows\[0\]\[2\]", "-2 is negative"),
+        ({"rows": [["1", 1, 2]]}, r"\$\.host_groups\.rows\[0\]\[0\]", "is of 1 crawls"),
+        ({"rows": [[]]}, r"\$\.host_groups\.rows\[0\]\[0\]", "is of 0 crawls"),
+        ({"rows": [["11"]]}, r"\$\.host_groups", "a positive count in some group"),
         ({"sample_rate": 0}, r"\$\.host_groups\.sample_rate", "no share above 0"),
     ],
 )

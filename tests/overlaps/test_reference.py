@@ -8,17 +8,17 @@ from crawlgauge.errors import SourceError
 from crawlgauge.keys.rules import GIVEN, RAW
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.keys.scope import parse_scope
-from crawlgauge.overlaps import ranges
+from crawlgauge.overlaps.key_union import count_below
 from crawlgauge.overlaps.reference import (
     ReferenceList,
     are_domains,
-    count_below,
     find_held,
     find_names,
     list_urls,
     read_reference_names,
     read_urls,
 )
+from crawlgauge.store import ranges
 
 URLS = [f"http://h{k % 7}.example.org/page/{k}" for k in range(500)]
 

@@ -6,8 +6,8 @@ import pytest
 
 from crawlgauge.errors import OverlapError, StoreError
 from crawlgauge.keys.sampling import WHOLE
-from crawlgauge.overlaps import ranges
 from crawlgauge.overlaps.counting import count_sets, count_store
+from crawlgauge.store import ranges
 
 
 @pytest.mark.parametrize("threshold", [WHOLE // 4, WHOLE // 10, WHOLE // 3 + 12345, 1 << 60])
@@ -82,7 +82,7 @@ def mixed(store, add_crawl):
         keys = (
             (k * 0x9E3779B97F4A7C15) % WHOLE for k in range(1000 * number, 1000 * number + 4000)
         )
-        captured = {key: ("a.org", None, 200) for key in keys}
+        captured = dict.fromkeys(keys, ("a.org", None, 200))
         add_crawl(number, captured, threshold=WHOLE // 4 if sample else WHOLE, sample=sample)
     return store
 

@@ -240,7 +240,6 @@ def test_a_domain_is_one_label_more_than_the_public_suffix(host, domain):
         ("192.168.0.1", "(IP address)"),
         ("[0:0:0:0:0:0:0:1]", "(IP address)"),
         ("localhost", "(name without a dot)"),
-        (None, "(no host)"),
     ],
 )
 def test_a_tld_is_the_last_label(host, tld):

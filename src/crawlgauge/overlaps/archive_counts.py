@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.errors import OverlapError
 
 __all__ = ["ArchiveCounts", "HostCounts"]
 
@@ -37,13 +36,6 @@ class ArchiveCounts:
     sample_rate: float
     level: str
     key_rule: str
-
-    def __post_init__(self) -> None:
-        n_crawls = sum(map(len, self.crawls))
-        if self.n_shared.shape != (n_crawls, n_crawls):
-            raise OverlapError(f"{n_crawls} crawls need a matrix of as many rows and columns")
-        for array in (self.n_shared, self.masks, self.counts):
-            array.flags.writeable = False
 
     def shared(self, archive_a: int, crawl_a: int, archive_b: int, crawl_b: int) -> int:
         """Return how many URLs two crawls share, each named by its archive and its place there."""
@@ -88,9 +80,3 @@ class HostCounts:
     n_several: NDArray[np.int64]
     n_undisclosed: NDArray[np.int64]
     sample_rate: float
-
-    def __post_init__(self) -> None:
-        if self.n_only.shape[0] != len(self.hosts) or self.n_several.size != len(self.hosts):
-            raise OverlapError(f"{len(self.hosts)} hosts need as many rows of counts")
-        for array in (self.n_only, self.n_several, self.n_undisclosed):
-            array.flags.writeable = False

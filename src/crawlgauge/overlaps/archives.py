@@ -12,22 +12,13 @@ from crawlgauge.keys.sampling import WHOLE, rate_of
 from crawlgauge.overlaps.archive_counts import ArchiveCounts, HostCounts
 from crawlgauge.overlaps.counting import crawl_below
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS
-from crawlgauge.overlaps.ranges import (
-    HashRange,
-    Keys,
-    Progress,
-    SetReaders,
-    choose_range_bits,
-    work_on_ranges,
-)
+from crawlgauge.store import ranges
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.ranges import HashRange, Keys, Part, Progress, SetReaders
 
-__all__ = ["MAX_ARCHIVES", "count_archives", "count_by_host"]
-
-MAX_ARCHIVES = MAX_HISTORY_CRAWLS
-"""As many as a mask has bits."""
+__all__ = ["count_archives", "count_by_host"]
 
 _NO_HOST = -1
 
@@ -57,8 +48,8 @@ def count_archives(
     StoreError
         If a set cannot be read; it is named.
     """
-    if len(archives) > MAX_ARCHIVES:
-        raise OverlapError(f"at most {MAX_ARCHIVES} archives can be compared at once")
+    if len(archives) > MAX_HISTORY_CRAWLS:
+        raise OverlapError(f"at most {MAX_HISTORY_CRAWLS} archives can be compared at once")
     sets = [item for archive in archives for item in archive]
     bounds = list(pairwise(accumulate(map(len, archives), initial=0)))
     common = min(threshold, *(item.threshold for item in sets))
@@ -68,22 +59,23 @@ def count_archives(
     def count(parts: list[Keys], where: HashRange) -> tuple[NDArray[np.int64], MaskCounts]:
         n_shared, own = np.zeros_like(upper), MaskCounts(len(archives))
         place = where.low, where.width
-        of_archives = [(k, keys, None) for k, (a, b) in enumerate(bounds) for keys in parts[a:b]]
+        unions = [parts[a:b] for a, b in bounds]
         if len(parts) <= MAX_HISTORY_CRAWLS:
-            count_masks([(k, keys, None) for k, keys in enumerate(parts)], *place, n_shared)
+            of_crawls: list[Part] = [(k, keys, None) for k, keys in enumerate(parts)]
+            count_masks(of_crawls, *place, n_shared)
         else:
             count_pairs(parts, *place, n_shared)
-            of_archives = [(k, _merge(parts[a:b]), None) for k, (a, b) in enumerate(bounds)]
+            unions = [[_merge(union)] for union in unions]
+        of_archives: list[Part] = [(k, keys, None) for k, u in enumerate(unions) for keys in u]
         count_masks(of_archives, *place, own)
         return n_shared, own
 
-    read, bits = SetReaders(sets).between, choose_range_bits(sets)
-    for _, (n_shared, own) in work_on_ranges(read, bits, (0, common), count, progress):
+    read, bits = SetReaders(sets).between, ranges.choose_range_bits(sets)
+    for _, (n_shared, own) in ranges.work_on_ranges(read, bits, (0, common), count, progress):
         upper += n_shared
         held.add(*own.arrays())
-    crawls = [
-        crawl_below(item, common, int(n)) for item, n in zip(sets, upper.diagonal(), strict=True)
-    ]
+    sizes = upper.diagonal().tolist()
+    crawls = [crawl_below(item, common, n) for item, n in zip(sets, sizes, strict=True)]
     masks, counts = held.arrays()
     return ArchiveCounts(
         crawls=tuple(tuple(crawls[a:b]) for a, b in bounds),

@@ -2,16 +2,18 @@
 
 The way of `count_store`: look for the counts in the store's cache; find the groups of hosts; pass
 over all sets, or over the history index and the sets that are not in it, hash range by hash range;
-keep the counts, and an index if it will save time.
+keep the counts, and an index if it will save time. What is kept can be lost but never be wrong: a
+file holds a checksum of itself, and what is damaged is passed over.
 """
 
-import hashlib
-import json
+import base64
 import logging
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,32 +23,22 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError, StoreError
 from crawlgauge.keys.rules import BY_URL
 from crawlgauge.keys.sampling import WHOLE, parse_rate, rate_of, threshold_of
-from crawlgauge.overlaps import histories, ranges
-from crawlgauge.overlaps.cache import Counts, SetCounts, find_counts, save_counts
-from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories, move_bits, pairs_of_masks
+from crawlgauge.overlaps import histories
+from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories, HostGroups
 from crawlgauge.overlaps.host_groups import count_groups, group_keys
 from crawlgauge.overlaps.key_union import KeyUnion
-from crawlgauge.overlaps.ranges import HashRange, Keys, Progress
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.sources.remote import AnyPath
+from crawlgauge.store import history_index, ranges
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.catalogue import Store
-from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.history_index import (
-    HistoryIndex,
-    IndexDamaged,
-    IndexWriter,
-    Subject,
-    find_index,
-    write_index,
-)
+from crawlgauge.store.crawl_set import CrawlSet, check_document, to_document
+from crawlgauge.store.files import put_file
+from crawlgauge.store.history_index import HistoryIndex, IndexDamaged, IndexWriter, Subject
+from crawlgauge.store.ranges import HashRange, Keys, Part, Progress
 
-__all__ = ["Engine", "count_parts", "count_sets", "count_store", "crawl_below", "find_end"]
-
-Engine = Callable[[Sequence[CrawlSet], int], SetCounts]
-"""What counts the keys of sets below a threshold in the place of this machine, and finds the same;
-`find_end` says where histories end if they are too many."""
+__all__ = ["Engine", "SetCounts", "count_parts", "count_sets", "count_store", "find_end"]
 
 _LEAST_INDEXED = 1 << 22
 """Fewer keys are counted in less time than it takes to write an index of them."""
@@ -54,15 +46,67 @@ _LEAST_INDEXED = 1 << 22
 _MAX_OUTSIDE = 1 / 4
 """With more keys of sets outside of an index than this share of all, it is made anew."""
 
+_SCHEMA = "crawlgauge.counts/2"
+"""Counts of another version are not used: it may have counted otherwise."""
+
+_PATTERN = "overlaps-*.json"
 _NOT_KEPT = "counts are not kept for the next time: %s: %s"
 
-_Part = tuple[int | None, Keys, Keys | None]
+_ReadAttributes = Callable[[CrawlSet], Attributes]
 _Masks = tuple[NDArray[np.uint64], NDArray[np.int64]]
 _Found = tuple[NDArray[np.int64] | _Masks, Keys]
 """What pairs of sets share, above the diagonal and on it, or how many keys have each mask; and the
 keys with their masks, if they are wanted."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SetCounts:
+    """Overlaps and capture histories of sets, in their order.
+
+    Parameters
+    ----------
+    n_shared
+        Keys that each two share, symmetric; the diagonal holds those of each.
+    found
+        Histories of the keys below `history_end`, in rising order, and how many keys have each;
+        bit t is set t.
+    history_end
+        The threshold of what was counted, or less if there are too many different histories below
+        it: the largest power of two, at most half of it, below which they are not. 0 if there are
+        too many sets for histories.
+    """
+
+    n_shared: NDArray[np.int64]
+    found: tuple[NDArray[np.uint64], NDArray[np.int64]]
+    history_end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Counts:
+    """What was counted of a subject.
+
+    Parameters
+    ----------
+    subject
+        Of which sets.
+    of_sets
+        What was counted.
+    origins, host_groups
+        Of what each crawl was made, and histories by groups of its hosts; no origins where nobody
+        has looked for groups.
+    """
+
+    subject: Subject
+    of_sets: SetCounts
+    origins: tuple[str, ...] = ()
+    host_groups: HostGroups | None = None
+
+
+Engine = Callable[[Sequence[CrawlSet], int], SetCounts]
+"""What counts the keys of sets below a threshold in the place of this machine, and finds the same;
+`find_end` says where histories end if they are too many."""
 
 
 def count_store(
@@ -118,7 +162,7 @@ def count_sets(
     cache: AnyPath | None = None,
     progress: Progress | None = None,
     engine: Engine | None = None,
-    read_attributes: Callable[[CrawlSet], Attributes] | None = None,
+    read_attributes: _ReadAttributes | None = None,
 ) -> OverlapTable:
     """Count how many URLs each two crawls share, and how many have each capture history.
 
@@ -149,12 +193,7 @@ def count_sets(
     """
     _check_comparable(sets)
     common = min(threshold, *(item.threshold for item in sets))
-    subject = Subject(
-        level=sets[0].level,
-        key_rule=sets[0].key_rule,
-        threshold=common,
-        checksums=tuple(item.checksum for item in sets),
-    )
+    subject = Subject.of(sets, common)
     counts = _count(sets, subject, cache, progress, engine, read_attributes)
     n_shared, end = counts.of_sets.n_shared, counts.of_sets.history_end
     sample = _describe_sample(sets, threshold, common)
@@ -182,48 +221,41 @@ def _count(
     cache: AnyPath | None,
     progress: Progress | None,
     engine: Engine | None,
-    read_attributes: Callable[[CrawlSet], Attributes] | None,
+    read_attributes: _ReadAttributes | None,
 ) -> Counts:
     """Return what is known, or count what is not, and keep it for the next time."""
-    origins = () if read_attributes is None else tuple(map(_origin_of, sets))
+    threshold = subject.threshold
+    origins = tuple(map(history_index.origin_of, sets if read_attributes else ()))
     known = None if cache is None else find_counts(cache, subject)
     if known is not None and (known.origins == origins or not origins):
         return known
-    threshold, n_sets = subject.threshold, len(sets)
     sizes = [item.crawl.n_counted * threshold // item.threshold for item in sets]
-    has_index = engine is None and isinstance(cache, Path) and n_sets <= MAX_HISTORY_CRAWLS
-    place = cache if has_index and isinstance(cache, Path) else None
-
-    def pass_over(index: HistoryIndex | None, grouped: KeyUnion | None) -> SetCounts:
-        n_all = sum(sizes)
-        n_outside = n_all if index is None else index.count_outside(subject, sizes)
-        source = _Source(sets, index)
-        writing: AbstractContextManager[IndexWriter | None] = nullcontext()
-        if place is not None and n_all >= _LEAST_INDEXED and n_outside > _MAX_OUTSIDE * n_all:
-            has_groups = grouped is not None and not grouped.is_cut
-            groups = (grouped.threshold, grouped.codes) if grouped and has_groups else None
-            writing = write_index(place, subject, source.range_bits, n_all, origins, groups)
-        with writing as writer:
-            return _count_all(source, threshold, progress, writer)
+    is_indexed = engine is None and len(sets) <= MAX_HISTORY_CRAWLS
+    place = cache if is_indexed and isinstance(cache, Path) else None
 
     def count(index: HistoryIndex | None) -> Counts:
-        grouped, counted_origins = None, origins
-        if read_attributes is not None:
-            is_useful = index is not None and index.knows_groups(subject, origins)
-            try:
-                grouped = group_keys(sets, threshold, read_attributes, index if is_useful else None)
-            except StoreError as error:
-                _log.warning("histories are not counted by groups of hosts: %s", error)
-                counted_origins = ()
+        grouped, own = _group(sets, subject, origins, read_attributes, index)
         if known is not None:
             of_sets = known.of_sets
+        elif engine is not None:
+            of_sets = engine(sets, threshold)
         else:
-            of_sets = pass_over(index, grouped) if engine is None else engine(sets, threshold)
-        groups = None if grouped is None else count_groups(grouped, n_sets)
-        return Counts(subject=subject, of_sets=of_sets, origins=counted_origins, host_groups=groups)
+            source, n_all = _Source(sets, index), sum(sizes)
+            n_outside = n_all if index is None else index.count_outside(subject, sizes)
+            writing: AbstractContextManager[IndexWriter | None] = nullcontext()
+            if place is not None and n_all >= _LEAST_INDEXED and n_outside > _MAX_OUTSIDE * n_all:
+                has_groups = grouped is not None and not grouped.is_cut
+                groups = (grouped.threshold, grouped.codes) if grouped and has_groups else None
+                writing = history_index.write_index(
+                    place, subject, source.range_bits, n_all, origins, groups
+                )
+            with writing as writer:
+                of_sets = _count_all(source, threshold, progress, writer)
+        counted = None if grouped is None else count_groups(grouped, len(sets))
+        return Counts(subject=subject, of_sets=of_sets, origins=own, host_groups=counted)
 
     try:
-        counts = count(None if place is None else find_index(place, subject, sizes))
+        counts = count(None if place is None else history_index.find_index(place, subject, sizes))
     except IndexDamaged as error:
         _log.warning("%s is damaged, and is made anew", error)
         counts = count(None)
@@ -235,10 +267,22 @@ def _count(
     return counts
 
 
-def _origin_of(item: CrawlSet) -> str:
-    """Return what tells apart crawls of the same keys whose attributes may differ."""
-    text = json.dumps(item.provenance.to_dict(), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+def _group(
+    sets: Sequence[CrawlSet],
+    subject: Subject,
+    origins: tuple[str, ...],
+    read_attributes: _ReadAttributes | None,
+    index: HistoryIndex | None,
+) -> tuple[KeyUnion | None, tuple[str, ...]]:
+    """Return the groups of keys, and of what crawls were made; neither if they cannot be told."""
+    if read_attributes is None:
+        return None, ()
+    known = index if index is not None and index.knows_groups(subject, origins) else None
+    try:
+        return group_keys(sets, subject.threshold, read_attributes, known), origins
+    except StoreError as error:
+        _log.warning("histories are not counted by groups of hosts: %s", error)
+        return None, ()
 
 
 class _Source:
@@ -258,16 +302,16 @@ class _Source:
         n_known, least_bits = (0, 0) if index is None else (index.n_keys, index.range_bits)
         self.range_bits = max(ranges.choose_range_bits(outside, n_known), least_bits)
 
-    def read(self, low: int, high: int) -> list[_Part]:
+    def read(self, low: int, high: int) -> list[Part]:
         """Return what `count_masks` takes of the keys from `low` on and below `high`."""
         own = zip(self._numbers, self._readers.between(low, high), strict=True)
-        parts: list[_Part] = [(number, keys, None) for number, keys in own]
+        parts: list[Part] = [(number, keys, None) for number, keys in own]
         if self._index is not None:
             keys, masks, _ = self._index.between(low, high)
-            parts.append((None, keys, move_bits(masks, self._targets)))
+            parts.append((None, keys, histories.move_bits(masks, self._targets)))
         return parts
 
-    def count(self, parts: list[_Part], where: HashRange, *, by_mask: bool, lists: bool) -> _Found:
+    def count(self, parts: list[Part], where: HashRange, *, by_mask: bool, lists: bool) -> _Found:
         """Count the keys of a range by mask or by pair, and list them if that is wanted."""
         n_shared = np.zeros((self.n_sets, self.n_sets), np.int64)
         room = np.empty((2, sum(keys.size for _, keys, _ in parts) if lists else 0), np.uint64)
@@ -308,23 +352,22 @@ def _count_between(
     upper = np.zeros((n_sets, n_sets), np.int64)
     total = MaskCounts(min(n_sets, MAX_HISTORY_CRAWLS))
 
-    def work(parts: list[_Part], where: HashRange) -> _Found:
+    def work(parts: list[Part], where: HashRange) -> _Found:
         return source.count(parts, where, by_mask=full is None, lists=writer is not None)
 
-    for where, (found, listed) in ranges.work_on_ranges(
-        source.read, source.range_bits, bounds, work, progress
-    ):
+    done = ranges.work_on_ranges(source.read, source.range_bits, bounds, work, progress)
+    for where, (found, listed) in done:
         if not isinstance(found, tuple):
             upper += found
         elif full is not None:
-            upper += np.triu(pairs_of_masks(*found, n_sets))
+            upper += np.triu(histories.pairs_of_masks(*found, n_sets))
         else:
             total.add(*found)
             full = where if len(total) > histories.MAX_HISTORIES else None
         if writer is not None:
             writer.add(*listed)
     if source.has_masks:
-        upper += np.triu(pairs_of_masks(*total.arrays(), n_sets))
+        upper += np.triu(histories.pairs_of_masks(*total.arrays(), n_sets))
     return upper + np.triu(upper, 1).T, total.arrays(), full
 
 
@@ -348,8 +391,6 @@ def count_parts(
     sets: Sequence[CrawlSet],
     table: OverlapTable,
     n_parts: int,
-    *,
-    progress: Progress | None = None,
 ) -> tuple[OverlapTable, ...]:
     """Count overlaps and histories in parts that share no URL, by ranges of their keys.
 
@@ -364,8 +405,6 @@ def count_parts(
         What was counted of all of them.
     n_parts
         How many parts, of equal width.
-    progress
-        Called with how many of how many parts are done.
 
     Raises
     ------
@@ -399,13 +438,14 @@ def count_parts(
                 host_groups=None,
             )
         )
-        if progress is not None:
-            progress(number + 1, n_parts)
     return tuple(parts)
 
 
 def _histories(found: _Masks, n_crawls: int, rate: float) -> Histories:
     return Histories(n_crawls=n_crawls, masks=found[0], counts=found[1], sample_rate=rate)
+
+
+# ------------------------------------------------------------------------------ what is counted
 
 
 def _check_comparable(sets: Sequence[CrawlSet]) -> None:
@@ -466,3 +506,137 @@ def _describe_sample(sets: Sequence[CrawlSet], wanted: int, common: int) -> str 
 
 def _one_in(threshold: int) -> str:
     return "1 in " + f"{1 / rate_of(threshold):,.1f}".removesuffix(".0")
+
+
+# ------------------------------------------------------------------------- counts that are kept
+
+
+def find_counts(folder: AnyPath, subject: Subject) -> Counts | None:
+    """Return the counts of a subject, if they follow from what a folder holds.
+
+    Those of some sets follow from those of more, unless histories were cut: fewer sets have fewer
+    histories, which may go farther.
+    """
+    wanted, n_wanted = set(subject.checksums), len(subject.checksums)
+    for known in load_counts(folder):
+        about, end = known.subject, known.of_sets.history_end
+        if about == subject:
+            return known
+        held = {*about.checksums}
+        if replace(about, checksums=subject.checksums) != subject or not wanted <= held:
+            continue
+        is_same = wanted == held and end > 0
+        if n_wanted > MAX_HISTORY_CRAWLS or end == about.threshold or is_same:
+            places = [about.checksums.index(checksum) for checksum in subject.checksums]
+            return Counts(subject=subject, of_sets=_select(known.of_sets, places))
+    return None
+
+
+def _select(known: SetCounts, places: Sequence[int]) -> SetCounts:
+    """Return the counts of some sets, in any order; one may come several times."""
+    selected, end = MaskCounts(min(len(places), MAX_HISTORY_CRAWLS)), 0
+    if len(places) <= MAX_HISTORY_CRAWLS:
+        targets, end = np.zeros(len(known.n_shared), np.uint64), known.history_end
+        for bit, place in enumerate(places):
+            targets[place] |= np.uint64(1 << bit)
+        moved = histories.move_bits(known.found[0], targets)
+        selected.add(moved[moved != 0], known.found[1][moved != 0])
+    n_shared = known.n_shared[np.ix_(places, places)]
+    return SetCounts(n_shared=n_shared, found=selected.arrays(), history_end=end)
+
+
+def load_counts(folder: AnyPath) -> Iterator[Counts]:
+    """Yield the counts that a folder holds; damaged files are passed over."""
+    paths: list[AnyPath] = sorted(folder.glob(_PATTERN), key=str)
+    yield from filter(None, map(_read, paths))
+
+
+def save_counts(folder: AnyPath, counts: Counts) -> None:
+    """Keep counts, and delete those that are of no use beside them.
+
+    Parameters
+    ----------
+    folder
+        The cache folder of a store.
+    counts
+        Of all sets that the store holds of a level. Counts of just these sets below other
+        thresholds stay.
+
+    Raises
+    ------
+    OSError
+        If they cannot be written.
+    """
+    content = to_document(_to_dict(counts))
+    name = _PATTERN.replace("*", counts.subject.name)
+    put_file(folder / name, content)
+    others: list[AnyPath] = list(folder.glob(_PATTERN))
+    for path in others:
+        if path.name != name and not _is_useful_beside(_read(path), counts.subject):
+            path.unlink(missing_ok=True)
+
+
+def _is_useful_beside(other: Counts | None, subject: Subject) -> bool:
+    if other is None or other.subject.level != subject.level:
+        return other is not None
+    is_present = sorted(other.subject.checksums) == sorted(subject.checksums)
+    return is_present and other.subject.threshold != subject.threshold
+
+
+def _read(path: AnyPath) -> Counts | None:
+    try:
+        return _from_dict(check_document(path.read_bytes(), path, _SCHEMA))
+    except FileNotFoundError:
+        return None  # Another process has just deleted it.
+    except OSError as error:
+        _log.warning("%s cannot be read (%s); overlaps are counted again", path, error.strerror)
+    except StoreError:
+        _log.warning("%s is damaged, or of another version; overlaps are counted again", path)
+    return None
+
+
+def _to_dict(counts: Counts) -> dict[str, Any]:
+    of_sets, groups = counts.of_sets, counts.host_groups
+    of_groups = [] if groups is None else [groups.masks, groups.counts]
+    return {
+        "schema": _SCHEMA,
+        "subject": counts.subject.to_dict(),
+        "history_end": hex(of_sets.history_end),
+        "origins": counts.origins,
+        "group_rate": groups and groups.sample_rate,
+        "arrays": [*map(_pack, (of_sets.n_shared, *of_sets.found, *of_groups))],
+    }
+
+
+def _from_dict(document: dict[str, Any]) -> Counts:
+    """Read what `_to_dict` returned, whole: its checksum has been compared."""
+    n_shared, masks, counts, *of_groups = map(_unpack, document["arrays"])
+    end = int(document["history_end"], 16)
+    found = Counts(
+        subject=Subject.from_dict(document["subject"]),
+        of_sets=SetCounts(n_shared=n_shared, found=(masks, counts), history_end=end),
+        origins=tuple(document["origins"]),
+    )
+    if not of_groups:
+        return found
+    groups = HostGroups(
+        n_crawls=len(n_shared),
+        n_groups=of_groups[1].shape[1],
+        masks=of_groups[0],
+        counts=of_groups[1],
+        sample_rate=document["group_rate"],
+    )
+    return replace(found, host_groups=groups)
+
+
+def _pack(array: NDArray[Any]) -> list[Any]:
+    # Most numbers are small, whatever their type.
+    kept = array.astype(np.min_scalar_type(array.max(initial=0)))
+    content = base64.b64encode(zlib.compress(kept.tobytes(), 1)).decode()
+    return [array.dtype.str, kept.dtype.str, array.shape, content]
+
+
+def _unpack(packed: list[Any]) -> NDArray[Any]:
+    dtype, kept, shape, content = packed
+    values = np.frombuffer(zlib.decompress(base64.b64decode(content)), kept)
+    return values.astype(dtype).reshape(shape)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,25 +22,13 @@ from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
 from crawlgauge.overlaps.table import LEVELS, MISSING, OverlapTable, Pair
 from crawlgauge.provenance import Provenance
 
-__all__ = [
-    "Row",
-    "Sheet",
-    "from_csv",
-    "from_histories_csv",
-    "make_histories",
-    "mask_from_history",
-    "pair_columns",
-    "pair_rows",
-    "table_from_sheet",
-    "to_csv",
-]
+__all__ = ["Row", "Sheet", "from_csv", "from_histories_csv", "table_from_sheet", "to_csv"]
 
 _NEEDED = ("a", "date_a", "n_a", "b", "date_b", "n_b")
-_DERIVED = ("containment_a_in_b", "containment_b_in_a", "jaccard", "dice")
+SIMILARITIES = ("containment_a_in_b", "containment_b_in_a", "jaccard", "dice")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _NOTE = re.compile(r"#\s*(\w+)\s*=(.*)")
 _MAX_COUNT = 2**63 - 1
-_FLAGS = {"": False, "false": False, "true": True}
 _T = TypeVar("_T")
 
 
@@ -54,10 +42,17 @@ class Row:
     name: str
     where: str
     cells: Mapping[str, str]
+    link: str = ", column "
 
     def error(self, column: str, problem: object) -> OverlapError:
         """Return an error that names file, place and column."""
-        return OverlapError(f"{self.name}, {self.where}, column {column}: {problem}")
+        return OverlapError(f"{self.name}, {self.where}{self.link}{column}: {problem}")
+
+    @classmethod
+    def of(cls, name: str, where: str, values: Mapping[str, object], **link: str) -> "Row":
+        """Make a row of values of any type; what is missing is an empty cell."""
+        cells = {key: "" if v is None or v != v else str(v) for key, v in values.items()}  # noqa: PLR0124 - NaN
+        return cls(name=name, where=where, cells=cells, **link)
 
     def label(self, column: str) -> str:
         """Read a crawl's label."""
@@ -66,6 +61,25 @@ class Row:
     def date(self, column: str) -> dt.date:
         """Read a date."""
         return self._read(column, parse_date)
+
+    def crawl(self, column: str, **parts: Any) -> Crawl:  # noqa: ANN401 - of a crawl
+        """Make a crawl of what was read; a column is to blame if it cannot be."""
+        try:
+            return Crawl(**parts)
+        except CrawlError as error:
+            raise self.error(column, error) from error
+
+    def rate(self, column: str = "sample_rate") -> float:
+        """Read which share was counted; 1 if that is not said."""
+        text = self.cells.get(column, "1")
+        numerator, slash, denominator = text.partition("/")
+        try:
+            rate = float(numerator) / (float(denominator) if slash else 1)
+        except (ValueError, ZeroDivisionError):
+            rate = math.nan
+        if not 0 < rate <= 1:
+            raise self.error(column, f"{text!r} is no share above 0 and at most 1, such as 1/64")
+        return rate
 
     def number(self, column: str) -> float | None:
         """Read a finite number, or None where the cell is empty or the column absent."""
@@ -101,13 +115,29 @@ class Row:
     def flag(self, column: str) -> bool:
         """Read ``true`` or ``false``, where nothing means false."""
         cell = self.cells.get(column, "")
-        if cell.lower() not in _FLAGS:
+        if cell.lower() not in ("", "false", "true"):
             raise self.error(column, f"{cell!r} is neither true nor false")
-        return _FLAGS[cell.lower()]
+        return cell.lower() == "true"
+
+    def history(self, column: str, n_crawls: int) -> int:
+        """Read a history, the first crawl first, as a mask."""
+        history = self.cells.get(column, "")
+        if other := set(history) - {"0", "1"}:
+            advice = "; removals (2 or more) are not supported" if other & set("23456789") else ""
+            raise self.error(
+                column,
+                f"history {history!r} holds {min(other)!r}; possible are 0 (not captured) and "
+                f"1 (captured) for each crawl{advice}",
+            )
+        if len(history) != n_crawls:
+            advice = "; did a spreadsheet drop leading zeros?" if len(history) < n_crawls else ""
+            is_of = f"history {history!r} is of {len(history)} crawls"
+            raise self.error(column, f"{is_of}, but there are {n_crawls}{advice}")
+        return int(history[::-1], 2)
 
     def _read(self, column: str, parse: Callable[[str], _T]) -> _T:
         try:
-            return parse(self.cells[column])
+            return parse(self.cells.get(column, ""))
         except CrawlError as error:
             raise self.error(column, error) from error
 
@@ -149,13 +179,21 @@ def _read_sheet(text: str, name: str) -> Sheet:
     n_notes = next((k for k, line in enumerate(lines) if line.strip() and line[0] != "#"), None)
     if n_notes is None:
         raise OverlapError(f"{name} is empty; a line of column names and rows are needed")
-    records = _records(lines, n_notes, name)
-    line, columns = next(records)
+    reader, line = csv.reader(lines[n_notes:], strict=True), n_notes + 1
+    records: list[tuple[int, list[str]]] = []
+    try:
+        for record in reader:
+            if any(stripped := [cell.strip() for cell in record]):
+                records.append((line, stripped))
+            line = n_notes + reader.line_num + 1
+    except csv.Error as error:
+        advice = "look for a quotation mark that is not closed"
+        raise OverlapError(f"{name}, line {line}: {error}; {advice}") from error
+    (line, columns), rows = records[0], []
     for column in columns:
         if column and columns.count(column) > 1:
             raise OverlapError(f"{name}, line {line}: two columns are named {column}; remove one")
-    rows = []
-    for line, record in records:
+    for line, record in records[1:]:
         if len(record) < len(columns) or any(record[len(columns) :]):
             raise OverlapError(
                 f"{name}, line {line}: {len(record)} cells under {len(columns)} column names; "
@@ -166,41 +204,19 @@ def _read_sheet(text: str, name: str) -> Sheet:
     return _annotate(Sheet(name=name, columns=tuple(columns), rows=tuple(rows)), lines[:n_notes])
 
 
-def _records(lines: list[str], start: int, name: str) -> Iterator[tuple[int, list[str]]]:
-    reader, line = csv.reader(lines[start:], strict=True), start + 1
-    try:
-        for record in reader:
-            if any(stripped := [cell.strip() for cell in record]):
-                yield line, stripped
-            line = start + reader.line_num + 1
-    except csv.Error as error:
-        raise OverlapError(
-            f"{name}, line {line}: {error}; look for a quotation mark that is not closed"
-        ) from error
-
-
 def _annotate(sheet: Sheet, lines: list[str]) -> Sheet:
     """Understand the comment lines before the column names."""
     for k, line in enumerate(lines):
         # Spreadsheets fill a comment line up with commas to the width of the table.
         note = _NOTE.fullmatch(line.strip().rstrip(","))
         name, value = ("", "") if note is None else (note[1], note[2].strip())
-        row = Row(name=sheet.name, where=f"line {k + 1}", cells={})
+        row = Row(name=sheet.name, where=f"line {k + 1}", cells={f"# {name}": value})
         if name == "level" and value not in LEVELS:
-            known = ", ".join(LEVELS)
-            raise row.error("# level", f"unknown level {value!r}; known are {known}")
+            raise row.error("# level", f"unknown level {value!r}; known are {', '.join(LEVELS)}")
         if name in ("level", "key_rule"):
             sheet = replace(sheet, **{name: value})  # type: ignore[arg-type]  # both are texts
         elif name == "sample_rate":
-            numerator, slash, denominator = value.partition("/")
-            try:
-                rate = float(numerator) / (float(denominator) if slash else 1)
-            except (ValueError, ZeroDivisionError):
-                rate = math.nan
-            if not 0 < rate <= 1:
-                problem = f"{value!r} is no share above 0 and at most 1, such as 0.01 or 1/64"
-                raise row.error("# sample_rate", problem)
-            sheet = replace(sheet, sample_rate=rate)
+            sheet = replace(sheet, sample_rate=row.rate("# sample_rate"))
     return sheet
 
 
@@ -237,7 +253,7 @@ def to_csv(table: OverlapTable) -> str:
 def _to_cell(column: str, value: object) -> str:
     if value is None or isinstance(value, bool):
         return "" if value is None else str(value).lower()
-    return f"{value:.6g}" if column in _DERIVED else str(value)
+    return f"{value:.6g}" if column in SIMILARITIES else str(value)
 
 
 def from_csv(text: str, *, name: str, provenance: Provenance | None = None) -> OverlapTable:
@@ -273,7 +289,7 @@ def pair_columns(table: OverlapTable) -> tuple[str, ...]:
         columns += ["n_sampled_a", "n_sampled_b"]
     if any(crawl.damaged for crawl in table.crawls):
         columns += ["damaged_a", "damaged_b"]
-    return (*columns, *_DERIVED)
+    return (*columns, *SIMILARITIES)
 
 
 def pair_rows(table: OverlapTable) -> Iterator[dict[str, object]]:
@@ -292,12 +308,12 @@ def pair_rows(table: OverlapTable) -> Iterator[dict[str, object]]:
             row = {"a": a.label, "date_a": a.date, "n_a": a.n_urls, "n_sampled_a": a.n_sampled}
             row |= {"b": b.label, "date_b": b.date, "n_b": b.n_urls, "n_sampled_b": b.n_sampled}
             row |= {"damaged_a": a.damaged, "damaged_b": b.damaged}
-            row |= dict.fromkeys(("n_shared", "se_shared", *_DERIVED))
+            row |= dict.fromkeys(("n_shared", "se_shared", *SIMILARITIES))
             if table.se_shared is not None and not np.isnan(table.se_shared[i, j]):
                 row["se_shared"] = float(table.se_shared[i, j])
             if shared != MISSING:
                 pair = Pair(a=a, b=b, n_shared=shared)
-                row |= {"n_shared": shared, **{name: getattr(pair, name) for name in _DERIVED}}
+                row |= {"n_shared": shared, **{name: getattr(pair, name) for name in SIMILARITIES}}
             yield row
 
 
@@ -344,10 +360,8 @@ def _enter_crawl(crawls: dict[str, tuple[Crawl, Row]], row: Row, side: str, shee
     if sheet.sample_rate != 1 and f"n_sampled_{side}" not in sheet.columns:
         n_urls, n_sampled = round(n_urls / sheet.sample_rate), n_urls
     label, date, damaged = row.label(side), row.date(f"date_{side}"), row.flag(f"damaged_{side}")
-    try:
-        found = Crawl(label=label, date=date, n_urls=n_urls, n_sampled=n_sampled, damaged=damaged)
-    except CrawlError as error:
-        raise row.error(f"n_{side}", error) from error
+    sizes = {"n_urls": n_urls, "n_sampled": n_sampled}
+    found = row.crawl(f"n_{side}", label=label, date=date, damaged=damaged, **sizes)
     crawl, first = crawls.setdefault(label, (found, row))
     for part in ("date", "n_urls", "n_sampled", "damaged"):
         here, there = getattr(found, part), getattr(crawl, part)
@@ -434,29 +448,6 @@ def from_histories_csv(
     )
 
 
-def mask_from_history(history: str, n_crawls: int) -> int:
-    """Read a history as text, the first crawl first.
-
-    Raises
-    ------
-    OverlapError
-        If it does not hold a 0 or 1 for each crawl.
-    """
-    other = set(history) - {"0", "1"}
-    if other:
-        advice = "; removals (2 or more) are not supported" if other & set("23456789") else ""
-        raise OverlapError(
-            f"history {history!r} holds {min(other)!r}; possible are 0 (not captured) and "
-            f"1 (captured) for each crawl{advice}"
-        )
-    if len(history) != n_crawls:
-        advice = "; did a spreadsheet drop leading zeros?" if len(history) < n_crawls else ""
-        raise OverlapError(
-            f"history {history!r} is of {len(history)} crawls, but there are {n_crawls}{advice}"
-        )
-    return int(history[::-1], 2)
-
-
 def make_histories(counts: Mapping[int, int], *, n_crawls: int, sample_rate: float) -> Histories:
     """Make histories from counts by mask.
 
@@ -483,8 +474,7 @@ def _in_date_order(sheet: Sheet) -> list[Row]:
     seen: dict[str, Row] = {}
     for row in sheet.rows:
         if (first := seen.setdefault(row.label("label"), row)) is not row:
-            problem = f"crawl {row.label('label')!r} stands on {first.where} already"
-            raise row.error("label", problem)
+            raise row.error("label", f"crawl {row.label('label')!r} is on {first.where} already")
     rows = sorted(sheet.rows, key=lambda row: row.date("date"))
     for before, after in itertools.pairwise(rows):
         one, other = before.label("label"), after.label("label")
@@ -505,10 +495,7 @@ def _read_histories(sheet: Sheet, n_crawls: int) -> Histories:
     counts: dict[int, int] = {}
     for row in sheet.rows:
         count = row.known_count(count_column)
-        try:
-            mask = mask_from_history(row.cells[history_column], n_crawls)
-        except OverlapError as error:
-            raise row.error(history_column, error) from error
+        mask = row.history(history_column, n_crawls)
         if mask == 0 and count > 0:
             problem = (
                 f"{count} URLs that no crawl holds cannot have been counted; leave the row out"
@@ -535,9 +522,6 @@ def _crawl_from(row: Row, n_counted: int, sheet: Sheet) -> Crawl:
             "if the histories are of a sample, say so there by a first line # sample_rate=…",
         )
     n_urls = round(n_counted / sheet.sample_rate) if given is None else given
+    sizes = {"n_urls": n_urls, "n_sampled": n_counted if sampled else None}
     date, damaged = row.date("date"), row.flag("damaged")
-    n_sampled = n_counted if sampled else None
-    try:
-        return Crawl(label=label, date=date, n_urls=n_urls, n_sampled=n_sampled, damaged=damaged)
-    except CrawlError as error:
-        raise row.error("n_urls", error) from error
+    return row.crawl("n_urls", label=label, date=date, damaged=damaged, **sizes)

@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.errors import OverlapError
 
-__all__ = [
-    "MAX_HISTORIES",
-    "MAX_HISTORY_CRAWLS",
-    "Histories",
-    "HostGroups",
-    "move_bits",
-    "pairs_of_masks",
-]
+__all__ = ["MAX_HISTORY_CRAWLS", "Histories", "HostGroups", "move_bits", "pairs_of_masks"]
 
 MAX_HISTORY_CRAWLS = 64
 """A history is one 64-bit word: a bit per crawl."""
@@ -27,6 +20,9 @@ MAX_HISTORIES = 1 << 18
 """Different histories that are counted at most. So many take 100 MB in the models; and keys with
 so many different ones are at least as many, which is what estimates need for the error of sampling
 to be a tenth of the others."""
+
+_Masks = NDArray[np.uint64]
+_Counts = NDArray[np.int64]
 
 _EXACT_FLOAT = 2**53
 
@@ -130,9 +126,7 @@ def _check_masks(found: Histories | HostGroups, counts_shape: tuple[int, ...]) -
         object.__setattr__(found, name, array)
 
 
-def pairs_of_masks(
-    masks: NDArray[np.uint64], counts: NDArray[np.int64], n_crawls: int
-) -> NDArray[np.int64]:
+def pairs_of_masks(masks: _Masks, counts: _Counts, n_crawls: int) -> _Counts:
     """Count from histories how many URLs each two crawls share, and those of each crawl.
 
     Parameters
@@ -153,9 +147,7 @@ def pairs_of_masks(
     return n_shared
 
 
-def move_bits(
-    masks: NDArray[np.unsignedinteger], targets: NDArray[np.uint64]
-) -> NDArray[np.uint64]:
+def move_bits(masks: NDArray[np.unsignedinteger], targets: _Masks) -> _Masks:
     """Return masks in which each bit stands for other crawls.
 
     Parameters

@@ -10,7 +10,7 @@ from crawlgauge.core.sets import MaskCounts
 from crawlgauge.keys.sampling import rate_of
 from crawlgauge.overlaps import histories
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, HostGroups
-from crawlgauge.overlaps.key_union import KeyUnion
+from crawlgauge.overlaps.key_union import KeyUnion, count_below
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.history_index import HistoryIndex
@@ -72,8 +72,7 @@ def count_groups(union: KeyUnion, n_crawls: int) -> HostGroups | None:
     """
     end = union.threshold
     while True:
-        n_keys = int(np.searchsorted(union.keys, np.uint64(end - 1), side="right"))
-        groups = union.codes[:n_keys].astype(np.uint8)
+        groups = union.codes[: count_below(union.keys, end)].astype(np.uint8)
         order = np.argsort(groups, kind="stable")
         bounds = np.searchsorted(groups[order], np.arange(N_GROUPS + 1))
         together, of_groups = MaskCounts(n_crawls), []

@@ -2,16 +2,14 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Never
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crawlgauge.crawl import Crawl, format_time, parse_date, parse_time
-from crawlgauge.errors import CrawlError, OverlapError
-from crawlgauge.overlaps.csv_table import make_histories, mask_from_history
+from crawlgauge.crawl import Crawl, format_time, parse_time
+from crawlgauge.errors import OverlapError
+from crawlgauge.overlaps.csv_table import SIMILARITIES, Row, make_histories
 from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.provenance import Provenance
@@ -20,40 +18,29 @@ __all__ = ["SCHEMA", "describe", "from_json", "parse_json", "read_description", 
 
 SCHEMA = "crawlgauge.overlaps/1"
 
-_SIMILARITIES = ("containment_a_in_b", "containment_b_in_a", "jaccard", "dice")
-_MAX_COUNT = 2**63 - 1
-_MAX_NUMBER = 1e300
+_TIMES = ("first_capture", "last_capture")
+_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a text"}
+_LAST = ("histories", "host_groups")
 _MAX_GROUPS = 1000
-_SHOWN = 60
-_KINDS: Mapping[type, str] = {
-    dict: "an object",
-    list: "a list",
-    str: "a text",
-    bool: "true or false",
-}
 
 
 def to_json(table: OverlapTable) -> str:
     """Write an overlap table as JSON that people can read too: a line for each row."""
-    document = describe(table)
-    groups, histories = document.pop("host_groups", None), document.pop("histories")
+    document, se_shared = describe(table), None
     provenance = document.pop("provenance")
-    n_shared, se_shared = table.n_shared.tolist(), table.se_shared
-    members = {
-        **document,
-        "n_shared": [[None if n == MISSING else n for n in row] for row in n_shared],
-        "se_shared": se_shared
-        if se_shared is None
-        else [[None if math.isnan(se) else se for se in row] for row in se_shared.tolist()],
-        "histories": histories,
-        **({} if groups is None else {"host_groups": groups}),
-        "similarities": [
-            {"a": pair.a.label, "b": pair.b.label}
-            | {similarity: getattr(pair, similarity) for similarity in _SIMILARITIES}
-            for pair in table.pairs()
-        ],
-    }
-    lines = [f'  "{name}": {_on_lines(value)}' for name, value in members.items()]
+    last = {name: document.pop(name) for name in [*document] if name in _LAST}
+    if table.se_shared is not None:
+        rows = table.se_shared.tolist()
+        se_shared = [[None if math.isnan(se) else se for se in row] for row in rows]
+    rows = table.n_shared.tolist()
+    document["n_shared"] = [[None if n == MISSING else n for n in row] for row in rows]
+    document |= {"se_shared": se_shared, **last}
+    document["similarities"] = [
+        {"a": pair.a.label, "b": pair.b.label}
+        | {name: getattr(pair, name) for name in SIMILARITIES}
+        for pair in table.pairs()
+    ]
+    lines = [f'  "{name}": {_on_lines(value)}' for name, value in document.items()]
     return "{\n" + ",\n".join([*lines, f'  "provenance": {json.dumps(provenance)}']) + "\n}\n"
 
 
@@ -79,34 +66,24 @@ def describe(table: OverlapTable) -> dict[str, Any]:
         "key_rule": table.key_rule,
         "sample_rate": table.sample_rate,
         "crawls": crawls,
-        "histories": histories
-        and {
-            "sample_rate": histories.sample_rate,
-            "rows": [
-                [*row] for row in zip(_texts(histories), histories.counts.tolist(), strict=True)
-            ],
-        },
+        "histories": None,
         "provenance": table.provenance.to_dict(),
     }
+    if histories is not None:
+        rows = [[*row] for row in zip(_texts(histories), histories.counts.tolist(), strict=True)]
+        document["histories"] = {"sample_rate": histories.sample_rate, "rows": rows}
     if groups is not None:
-        rows = [
-            # Most groups have no URL of most histories.
-            [
-                text,
-                [
-                    number
-                    for group in np.flatnonzero(row)
-                    for number in (int(group), int(row[group]))
-                ],
-            ]
-            for text, row in zip(_texts(groups), groups.counts, strict=True)
-        ]
-        rates = {"sample_rate": groups.sample_rate, "n_groups": groups.n_groups}
-        document["host_groups"] = {**rates, "rows": rows}
+        # Most groups have no URL of most histories: each that has is told with its count.
+        number_of, group_of = np.nonzero(groups.counts)
+        told = np.stack([group_of, groups.counts[number_of, group_of]], axis=1).ravel().tolist()
+        ends = (2 * np.searchsorted(number_of, np.arange(len(groups.masks) + 1))).tolist()
+        bounds = zip(_texts(groups), ends[:-1], ends[1:], strict=True)
+        document["host_groups"] = {
+            "sample_rate": groups.sample_rate,
+            "n_groups": groups.n_groups,
+            "rows": [[text, *told[start:end]] for text, start, end in bounds],
+        }
     return document
-
-
-_TIMES = ("first_capture", "last_capture")
 
 
 def _texts(histories: Histories | HostGroups) -> list[str]:
@@ -134,18 +111,23 @@ def from_json(text: str, *, name: str, provenance: Provenance | None = None) -> 
     OverlapError
         If it is no such document; the message names the place in it.
     """
-    root = _Node(name=name, path="$", value=parse_json(text, name=name))
-    parts = read_description(root.value, name=name)
-    crawls, n = parts["crawls"], len(parts["crawls"])
-    n_shared = root.member("n_shared").matrix(n, lambda cell: cell.count(), MISSING)
-    sizes = np.array([crawl.n_counted for crawl in crawls])
-    np.fill_diagonal(n_shared, np.where(n_shared.diagonal() == MISSING, sizes, n_shared.diagonal()))
-    se_shared = root.get("se_shared")
-    if se_shared.value is not None:
-        parts["se_shared"] = se_shared.matrix(n, lambda cell: cell.number(), math.nan)
+    document = parse_json(text, name=name)
+    parts = read_description(document, name=name)
+    root = _Place(name, "$", document)
+    n = len(parts["crawls"])
+    matrices = {"n_shared": np.full((n, n), MISSING), "se_shared": np.full((n, n), np.nan)}
+    np.fill_diagonal(matrices["n_shared"], [crawl.n_counted for crawl in parts["crawls"]])
+    for member, matrix in matrices.items():
+        if member == "n_shared" or root.has(member):
+            for row, cells in zip(matrix, root.rows(member, list, n, n), strict=True):
+                read = cells.count if member == "n_shared" else cells.number
+                for place, column in enumerate(cells.cells):
+                    value = read(column)
+                    row[place] = row[place] if value is None else value
+            parts[member] = matrix
     parts.setdefault("provenance", provenance or Provenance())
     try:
-        return OverlapTable(n_shared=n_shared, **parts)
+        return OverlapTable(**parts)
     except OverlapError as error:
         raise OverlapError(f"{name}: {error}") from error
 
@@ -186,185 +168,141 @@ def read_description(document: object, *, name: str) -> dict[str, Any]:
     OverlapError
         If the schema is another one, or a member has the wrong shape; the message names it.
     """
-    root = _Node(name=name, path="$", value=document)
-    _check_schema(root.member("schema"))
-    crawls = tuple(map(_read_crawl, root.member("crawls").items()))
-    parts: dict[str, Any] = {"crawls": crawls, "sample_rate": root.rate()}
-    if "level" in root.of(dict):
-        parts["level"] = root.get("level").of(str)
-    for member, read in (
-        ("key_rule", lambda node: node.of(str)),
-        ("histories", lambda node: _read_histories(node, len(crawls))),
-        ("host_groups", lambda node: _read_groups(node, len(crawls))),
-        ("provenance", _read_provenance),
-    ):
-        if root.get(member).value is not None:
-            parts[member] = read(root.get(member))
+    root = _Place(name, "$", document)
+    schema = root.member("schema", str)
+    family, _, version = schema.partition("/")
+    problem = f"unknown schema {schema!r}; an overlap table has {SCHEMA!r}"
+    if family == SCHEMA.partition("/")[0] and version.isdecimal():
+        problem = f"{schema!r} is of another version of crawlgauge, this one reads {SCHEMA!r}"
+    if schema != SCHEMA:
+        root.fail(problem, ".schema")
+    crawls = tuple(map(_read_crawl, root.rows("crawls", dict)))
+    parts: dict[str, Any] = {"crawls": crawls, "sample_rate": root.row("sample_rate").rate()}
+    parts |= {key: root.member(key, str) for key in ("level", "key_rule") if root.has(key)}
+    if root.has("histories"):
+        parts["histories"] = _read_histories(root.below("histories"), len(crawls))
+    if root.has("host_groups"):
+        parts["host_groups"] = _read_groups(root.below("host_groups"), len(crawls))
+    if root.has("provenance"):
+        parts["provenance"] = _read_provenance(root.below("provenance"))
     return parts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Node:
-    """A value in a JSON document, with its path for messages."""
+class _Place:
+    """An object in a JSON document, with its path for messages.
 
-    name: str
-    path: str
-    value: Any
+    Parameters
+    ----------
+    name
+        Of the file.
+    path
+        Of the object.
+    value
+        What stands there, which must be an object.
+    """
 
-    def fail(self, problem: object) -> Never:
-        raise OverlapError(f"{self.name}, at {self.path}: {problem}")
+    def __init__(self, name: str, path: str, value: object) -> None:
+        self.name, self.path = name, path
+        self.value: dict[str, Any] = self._check(value, dict, "")
 
-    def of(self, kind: type) -> Any:  # noqa: ANN401 - the kind is only known at run time
-        """Return the value if it is of that kind."""
-        if not isinstance(self.value, kind):
-            self.fail(f"{_KINDS[kind]} is needed, not {self.shown}")
-        return self.value
+    def fail(self, problem: object, below: str = "") -> Never:
+        raise OverlapError(f"{self.name}, at {self.path}{below}: {problem}")
 
-    @property
-    def shown(self) -> str:
-        """The value as JSON, cut where it is long."""
-        text = json.dumps(self.value)
-        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    def has(self, key: str) -> bool:
+        return self.value.get(key) is not None
 
-    def member(self, key: str) -> "_Node":
-        """Return a member that must be there."""
-        if key not in self.of(dict):
-            self.fail(f"the member {key!r} is missing")
-        return self.get(key)
+    def member(self, key: str, kind: type) -> Any:  # noqa: ANN401 - the kind is known at run time
+        """Return a member that must be there, and of that kind."""
+        return self._check(self.value.get(key), kind, f".{key}")
 
-    def get(self, key: str) -> "_Node":
-        """Return a member; its value is None if it is not there."""
-        return _Node(name=self.name, path=f"{self.path}.{key}", value=self.of(dict).get(key))
+    def below(self, key: str) -> "_Place":
+        return _Place(self.name, f"{self.path}.{key}", self.value[key])
 
-    def items(self, length: int | None = None) -> list["_Node"]:
-        """Return the items of a list, which must be `length` if that is given."""
-        values = self.of(list)
-        if length is not None and len(values) != length:
-            self.fail(f"{length} items are needed, not {len(values)}")
-        return [
-            _Node(name=self.name, path=f"{self.path}[{k}]", value=value)
-            for k, value in enumerate(values)
-        ]
+    def row(self, key: str) -> Row:
+        """Return one member as a cell."""
+        cells = {key: self.value[key]} if key in self.value else {}
+        return Row.of(self.name, f"at {self.path}", cells, link=".")
 
-    def number(self) -> float:
-        """Return a number of at least 0."""
-        value = self.value
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            self.fail(f"a number is needed, not {self.shown}")
-        if not 0 <= value <= _MAX_NUMBER:
-            self.fail(f"{self.shown} is not within 0 to {_MAX_NUMBER}")
-        return float(value)
+    def rows(
+        self, key: str, kind: type, n_rows: int | None = None, n_cells: int | None = None
+    ) -> list[Row]:
+        """Return the objects or lists of a list, their members or items as cells."""
+        found = []
+        for k, value in enumerate(self._check(self.value.get(key), list, f".{key}", n_rows)):
+            place, link = f".{key}[{k}]", "." if kind is dict else ""
+            cells = self._check(value, kind, place, n_cells)
+            if kind is list:
+                cells = {f"[{k}]": item for k, item in enumerate(cells)}
+            found.append(Row.of(self.name, f"at {self.path}{place}", cells, link=link))
+        return found
 
-    def count(self) -> int:
-        """Return a whole number of at least 0."""
-        value = self.value
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int):
-            self.fail(f"a whole number is needed, not {self.shown}")
-        if not 0 <= value <= _MAX_COUNT:
-            self.fail(f"{self.shown} is not within 0 to {_MAX_COUNT}")
+    def _check(self, value: Any, kind: Any, place: str, length: int | None = None) -> Any:  # noqa: ANN401 - whatever it is
+        if not isinstance(value, kind):
+            self.fail(f"{_KINDS[kind]} is needed, not {json.dumps(value):.60}", place)
+        if length is not None and len(value) != length:
+            self.fail(f"{length} items are needed, not {len(value)}", place)
         return value
 
-    def rate(self) -> float:
-        """Return the member that says which share was counted; 1 if there is none."""
-        node = self.get("sample_rate")
-        rate = node.number() if "sample_rate" in self.value else 1.0
-        if not 0 < rate <= 1:
-            node.fail(f"{rate} is no share above 0 and at most 1")
-        return rate
 
-    def matrix(
-        self, n: int, read: "Callable[[_Node], float]", missing: float
-    ) -> NDArray[np.int64] | NDArray[np.float64]:
-        """Return numbers in `n` rows and columns, with another number in the place of null."""
-        rows = [
-            [missing if cell.value is None else read(cell) for cell in row.items(n)]
-            for row in self.items(n)
-        ]
-        return np.array(rows, type(missing)).reshape(n, n)
-
-    def history(self, n_crawls: int) -> int:
-        """Return the mask of a history."""
+def _read_crawl(row: Row) -> Crawl:
+    times = {}
+    for column in _TIMES:
         try:
-            return mask_from_history(self.of(str), n_crawls)
-        except OverlapError as error:
-            self.fail(error)
-
-
-def _check_schema(node: _Node) -> None:
-    schema = node.of(str)
-    family, _, version = schema.partition("/")
-    if family == SCHEMA.partition("/")[0] and version.isdecimal() and schema != SCHEMA:
-        node.fail(
-            f"{schema!r} is of another version of crawlgauge, this one reads {SCHEMA!r}; update it"
-        )
-    if schema != SCHEMA:
-        node.fail(f"unknown schema {schema!r}; an overlap table has {SCHEMA!r}")
-
-
-def _read_crawl(node: _Node) -> Crawl:
-    others: dict[str, Any] = {}
-    for time in (node.get(name) for name in _TIMES):
-        try:
-            others[time.path.rpartition(".")[2]] = time.value and parse_time(time.of(str))
+            times[column] = parse_time(row.cells.get(column) or None)
         except ValueError:
-            time.fail(f"{time.shown} is no time; write it as 2013-12-15T08:30:00Z")
-    if node.get("n_sampled").value is not None:
-        others["n_sampled"] = node.get("n_sampled").count()
-    if node.get("damaged").value is not None:
-        others["damaged"] = node.get("damaged").of(bool)
-    label, date = node.member("label").of(str), node.member("date").of(str)
-    n_urls = node.member("n_urls").count()
-    try:
-        return Crawl(label=label, date=parse_date(date), n_urls=n_urls, **others)
-    except CrawlError as error:
-        node.fail(error)
+            problem = f"{row.cells[column]!r} is no time; write it as 2013-12-15T08:30:00Z"
+            raise row.error(column, problem) from None
+    sizes = {"n_urls": row.known_count("n_urls"), "n_sampled": row.count("n_sampled")}
+    label, date, damaged = row.label("label"), row.date("date"), row.flag("damaged")
+    return row.crawl("n_urls", label=label, date=date, damaged=damaged, **sizes, **times)
 
 
-def _read_histories(node: _Node, n_crawls: int) -> Histories:
-    counts: dict[int, int] = {}
-    for row in node.member("rows").items():
-        history, count = row.items(2)
-        mask = history.history(n_crawls)
-        if mask in counts:
-            history.fail(f"history {history.value!r} stands there twice")
-        counts[mask] = count.count()
+def _read_masks(rows: list[Row], n_crawls: int) -> list[int]:
+    masks: dict[int, None] = {}
+    for row in rows:
+        mask = row.history("[0]", n_crawls)
+        if mask in masks:
+            raise row.error("[0]", f"history {row.cells['[0]']!r} stands there twice")
+        masks[mask] = None
+    return list(masks)
+
+
+def _read_histories(place: _Place, n_crawls: int) -> Histories:
+    rows = place.rows("rows", list, n_cells=2)
+    masks = _read_masks(rows, n_crawls)
+    counts = {mask: row.known_count("[1]") for mask, row in zip(masks, rows, strict=True)}
+    rate = place.row("sample_rate").rate()
     try:
-        return make_histories(counts, n_crawls=n_crawls, sample_rate=node.rate())
+        return make_histories(counts, n_crawls=n_crawls, sample_rate=rate)
     except OverlapError as error:
-        node.fail(error)
+        place.fail(error)
 
 
-def _read_groups(node: _Node, n_crawls: int) -> HostGroups:
-    rows = [row.items(2) for row in node.member("rows").items()]
-    n_groups = node.member("n_groups").count()
+def _read_groups(place: _Place, n_crawls: int) -> HostGroups:
+    rows, n_groups = place.rows("rows", list), place.row("n_groups").known_count("n_groups")
     if n_groups > _MAX_GROUPS:
-        node.fail(f"{n_groups} groups of hosts; there can be {_MAX_GROUPS}")
+        place.fail(f"{n_groups} groups of hosts; there can be {_MAX_GROUPS}")
+    masks = np.array(_read_masks(rows, n_crawls), np.uint64)
     counts = np.zeros((len(rows), n_groups), np.int64)
-    for row, (_, cells) in zip(counts, rows, strict=True):
-        numbers = [cell.count() for cell in cells.items()]
+    for own, row in zip(counts, rows, strict=True):
+        numbers = [row.known_count(column) for column in [*row.cells][1:]]
         if len(numbers) % 2 or any(group >= n_groups for group in numbers[::2]):
-            cells.fail(f"groups below {n_groups} are needed, each with its count")
-        row[numbers[::2]] = numbers[1::2]
-    masks = np.array([history.history(n_crawls) for history, _ in rows], np.uint64)
+            raise row.error("[1]", f"groups below {n_groups} are needed, each with its count")
+        own[numbers[::2]] = numbers[1::2]
+    rate = place.row("sample_rate").rate()
     try:
         return HostGroups(
-            n_crawls=n_crawls,
-            n_groups=n_groups,
-            masks=masks,
-            counts=counts,
-            sample_rate=node.rate(),
+            n_crawls=n_crawls, n_groups=n_groups, masks=masks, counts=counts, sample_rate=rate
         )
     except OverlapError as error:
-        node.fail(error)
+        place.fail(error)
 
 
-def _read_provenance(node: _Node) -> Provenance:
+def _read_provenance(place: _Place) -> Provenance:
     for key, kind in (("settings", dict), ("inputs", list), ("created", str)):
-        if node.get(key).value is not None:
-            node.get(key).of(kind)
+        if place.has(key):
+            place.member(key, kind)
     try:
-        return Provenance.from_dict(node.value)
+        return Provenance.from_dict(place.value)
     except (AttributeError, KeyError, TypeError) as error:
-        node.fail(f"each input needs its name and checksum ({error!r})")
+        place.fail(f"each input needs its name and checksum ({error!r})")

@@ -6,10 +6,18 @@ from numpy.typing import NDArray
 from crawlgauge.core.strata import merge_crawl
 from crawlgauge.keys.sampling import WHOLE
 
-__all__ = ["MAX_ROWS", "KeyUnion"]
+__all__ = ["MAX_ROWS", "KeyUnion", "count_below"]
 
 MAX_ROWS = 1 << 25
 """32 times the keys of a crawl's attributes, at 20 bytes each: 670 MB if it has to be."""
+
+Keys = NDArray[np.uint64]
+Codes = NDArray[np.int32]
+
+
+def count_below(keys: Keys, threshold: int) -> int:
+    """Return how many of rising keys are below a threshold."""
+    return int(np.searchsorted(keys, np.uint64(threshold - 1), side="right"))
 
 
 class KeyUnion:
@@ -48,20 +56,13 @@ class KeyUnion:
         self._n_merged, self.threshold, self.is_cut = 0, threshold, False
         self._keep(0)
 
-    def begin(
-        self,
-        n_crawls: int,
-        keys: NDArray[np.uint64],
-        codes: NDArray[np.int32],
-        masks: NDArray[np.uint64],
-    ) -> None:
+    def begin(self, n_crawls: int, keys: Keys, codes: Codes, masks: Keys) -> None:
         """Take what is known of the first crawls, 64 at most."""
-        for room, known in zip(self._room, (keys, codes, masks[:, None]), strict=True):
-            room[: keys.size] = known
         self._n_merged = n_crawls
         self._keep(keys.size)
+        self.keys[:], self.codes[:], self.masks[:] = keys, codes, masks[:, None]
 
-    def add(self, keys: NDArray[np.uint64], codes: NDArray[np.int32], threshold: int) -> None:
+    def add(self, keys: Keys, codes: Codes, threshold: int) -> None:
         """Take in the next crawl.
 
         Parameters
@@ -73,7 +74,7 @@ class KeyUnion:
         """
         self._cut(min(self.threshold, threshold))
         while True:
-            n_own = self._count_below(keys)
+            n_own = count_below(keys, self.threshold)
             own = keys[:n_own], codes[:n_own]
             n_rows = merge_crawl(*self._room, self.keys.size, *own, self._n_merged)
             if n_rows >= 0:
@@ -84,11 +85,9 @@ class KeyUnion:
         self._keep(n_rows)
 
     def _keep(self, n_rows: int) -> None:
-        self.keys, self.codes, self.masks = (room[:n_rows] for room in self._room)
+        keys, codes, masks = self._room
+        self.keys, self.codes, self.masks = keys[:n_rows], codes[:n_rows], masks[:n_rows]
 
     def _cut(self, threshold: int) -> None:
         self.threshold = threshold
-        self._keep(self._count_below(self.keys))
-
-    def _count_below(self, keys: NDArray[np.uint64]) -> int:
-        return int(np.searchsorted(keys, np.uint64(self.threshold - 1), side="right"))
+        self._keep(count_below(self.keys, threshold))

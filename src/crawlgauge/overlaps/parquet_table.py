@@ -2,7 +2,6 @@
 
 import io
 import json
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -69,15 +68,9 @@ def from_parquet(data: bytes, *, name: str, provenance: Provenance | None = None
     if document is not None:
         place = f"{name}, metadata {METADATA_KEY}"
         parts = read_description(parse_json(document, name=place), name=place)
-    sheet = Sheet(
-        name=name,
-        columns=columns,
-        rows=tuple(
-            Row(name=name, where=f"row {k}", cells={c: _to_text(v) for c, v in row.items()})
-            for k, row in enumerate(rows, start=1)
-        ),
-        sample_rate=parts.get("sample_rate", 1.0),
-    )
+    cells = tuple(Row.of(name, f"row {k}", row) for k, row in enumerate(rows, start=1))
+    rate = parts.get("sample_rate", 1.0)
+    sheet = Sheet(name=name, columns=columns, rows=cells, sample_rate=rate)
     parts.setdefault("provenance", provenance or Provenance())
     return _complete(table_from_sheet(sheet), parts, name)
 
@@ -91,9 +84,8 @@ def _load(data: bytes, name: str) -> tuple[tuple[str, ...], list[dict[str, Any]]
         found = lazy.collect_schema().names()
         columns = tuple(column for column in found if column in _READ)
         if not columns:
-            raise OverlapError(
-                f"{name}: no column of an overlap table; there are {', '.join(found)}"
-            )
+            there = ", ".join(found)
+            raise OverlapError(f"{name}: no column of an overlap table; there are {there}")
         n_rows = lazy.select(pl.len()).collect().item()
         if n_rows > _MAX_ROWS:
             raise OverlapError(f"{name} has {n_rows:,} rows; no table of overlaps has so many")
@@ -103,12 +95,6 @@ def _load(data: bytes, name: str) -> tuple[tuple[str, ...], list[dict[str, Any]]
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         raise OverlapError(f"{name} cannot be read as Parquet: {error}") from error
     return columns, rows, metadata.get(METADATA_KEY)
-
-
-def _to_text(value: Any) -> str:  # noqa: ANN401 - a cell of any type
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return str(value)
 
 
 def _complete(table: OverlapTable, parts: dict[str, Any], name: str) -> OverlapTable:

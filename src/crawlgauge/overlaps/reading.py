@@ -6,9 +6,9 @@ import io
 import os
 import sys
 import zlib
-from dataclasses import dataclass
 
 from crawlgauge.errors import OverlapError
+from crawlgauge.locations import StrPath
 from crawlgauge.overlaps.csv_table import from_csv, from_histories_csv
 from crawlgauge.overlaps.json_table import from_json
 from crawlgauge.overlaps.parquet_table import from_parquet
@@ -27,28 +27,7 @@ _MAX_BYTES = 1 << 28
 """What a compressed table may hold: pairs of 2,000 crawls, or all histories that are counted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _File:
-    """Content of a file, uncompressed, the name for messages, and what to record of it."""
-
-    name: str
-    content: bytes
-    origin: Input
-
-    def text(self) -> str:
-        if self.content.startswith(_UTF16_MARKS):
-            raise OverlapError(f"{self.name} is UTF-16 text; save it as UTF-8")
-        try:
-            return self.content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = self.content.count(b"\n", 0, error.start) + 1
-            raise OverlapError(
-                f"{self.name}, line {line}: byte 0x{self.content[error.start]:02x} is no UTF-8 "
-                "text; give a CSV or JSON file saved as UTF-8, or a Parquet file"
-            ) from error
-
-
-def read_overlaps(path: str | os.PathLike[str]) -> OverlapTable:
+def read_overlaps(path: StrPath) -> OverlapTable:
     """Read an overlap table from a CSV, JSON or Parquet file, also compressed with gzip.
 
     Parameters
@@ -66,18 +45,16 @@ def read_overlaps(path: str | os.PathLike[str]) -> OverlapTable:
     OverlapError
         If there is no such file, or it holds no overlap table.
     """
-    file = _load(path)
-    provenance = Provenance(inputs=(file.origin,))
-    if file.content.startswith(_PARQUET):
-        return from_parquet(file.content, name=file.name, provenance=provenance)
-    text = file.text()
+    content, origin, name = _load(path)
+    provenance = Provenance(inputs=(origin,))
+    if content.startswith(_PARQUET):
+        return from_parquet(content, name=name, provenance=provenance)
+    text = _decode(content, name)
     read = from_json if text.lstrip().startswith(("{", "[")) else from_csv
-    return read(text, name=file.name, provenance=provenance)
+    return read(text, name=name, provenance=provenance)
 
 
-def read_histories(
-    histories_path: str | os.PathLike[str], crawls_path: str | os.PathLike[str]
-) -> OverlapTable:
+def read_histories(histories_path: StrPath, crawls_path: StrPath) -> OverlapTable:
     """Read an overlap table from a CSV file of capture histories and one of their crawls.
 
     Parameters
@@ -94,17 +71,19 @@ def read_histories(
     """
     if os.fspath(histories_path) == os.fspath(crawls_path) == _STDIN:
         raise OverlapError("histories and crawls cannot both come from standard input")
-    histories, crawls = _load(histories_path), _load(crawls_path)
+    histories, origin, name = _load(histories_path)
+    crawls, other_origin, other_name = _load(crawls_path)
     return from_histories_csv(
-        histories.text(),
-        crawls.text(),
-        histories_name=histories.name,
-        crawls_name=crawls.name,
-        provenance=Provenance(inputs=(histories.origin, crawls.origin)),
+        _decode(histories, name),
+        _decode(crawls, other_name),
+        histories_name=name,
+        crawls_name=other_name,
+        provenance=Provenance(inputs=(origin, other_origin)),
     )
 
 
-def _load(path: str | os.PathLike[str]) -> _File:
+def _load(path: StrPath) -> tuple[bytes, Input, str]:
+    """Return what a file holds, uncompressed, what to record of it, and its name for messages."""
     given = conceal(os.fspath(path))
     name = "standard input" if given == _STDIN else given
     try:
@@ -119,8 +98,20 @@ def _load(path: str | os.PathLike[str]) -> _File:
     content = _uncompress(stored, name)
     if not content.removeprefix(_UTF8_MARK).strip():
         raise OverlapError(f"{name} is empty; an overlap table is needed")
-    origin = Input(name=given, checksum=checksum, n_bytes=len(stored))
-    return _File(name=name, content=content, origin=origin)
+    return content, Input(name=given, checksum=checksum, n_bytes=len(stored)), name
+
+
+def _decode(content: bytes, name: str) -> str:
+    if content.startswith(_UTF16_MARKS):
+        raise OverlapError(f"{name} is UTF-16 text; save it as UTF-8")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise OverlapError(
+            f"{name}, line {line}: byte 0x{content[error.start]:02x} is no UTF-8 text; give a CSV "
+            "or JSON file saved as UTF-8, or a Parquet file"
+        ) from error
 
 
 def _uncompress(stored: bytes, name: str) -> bytes:
@@ -130,12 +121,9 @@ def _uncompress(stored: bytes, name: str) -> bytes:
     try:
         content = gzip.GzipFile(fileobj=io.BytesIO(stored)).read(_MAX_BYTES + 1)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise OverlapError(
-            f"{name} is damaged gzip: {error}; fetch or compress the file again"
-        ) from error
+        problem = f"is damaged gzip: {error}; fetch or compress the file again"
+        raise OverlapError(f"{name} {problem}") from error
     if len(content) > _MAX_BYTES:
-        raise OverlapError(
-            f"{name} holds more than {_MAX_BYTES:,} bytes, as no overlap table does; see whether "
-            "it is the file that you mean"
-        )
+        advice = "as no overlap table does; see whether it is the file that you mean"
+        raise OverlapError(f"{name} holds more than {_MAX_BYTES:,} bytes, {advice}")
     return content

@@ -3,9 +3,8 @@
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,9 @@ from crawlgauge.core.sets import sort_unique
 from crawlgauge.errors import SourceError
 from crawlgauge.keys.names import host_of_url
 from crawlgauge.keys.rules import KeyRule
-from crawlgauge.keys.sampling import KEY_BITS, WHOLE, count_ranges
+from crawlgauge.keys.sampling import WHOLE, count_ranges
 from crawlgauge.keys.scope import Scope
-from crawlgauge.overlaps.ranges import Keys, SetReaders, choose_range_bits
+from crawlgauge.overlaps.key_union import count_below
 from crawlgauge.overlaps.strata import BY
 from crawlgauge.sources.inputs import InputFiles
 from crawlgauge.sources.name_list import read_names
@@ -25,19 +24,9 @@ from crawlgauge.sources.reading import Target, read_inputs
 from crawlgauge.sources.what_counts import Settings, WhatCounts
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.ranges import HashRange, Keys, SetReaders, choose_range_bits
 
-__all__ = [
-    "ReferenceList",
-    "ReferenceNames",
-    "ReferenceUrls",
-    "are_domains",
-    "count_below",
-    "find_held",
-    "find_names",
-    "list_urls",
-    "read_reference_names",
-    "read_urls",
-]
+__all__ = ["ReferenceList", "find_held", "find_names", "list_urls", "read_urls"]
 
 _NO_NAME = "no-host"
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+|\[[0-9a-f:]+\]")
@@ -120,21 +109,13 @@ class ReferenceUrls:
     left_out: Counter[str]
 
 
-class _KeySink:
-    """Takes the keys of a reference."""
+@dataclass(slots=True, kw_only=True)
+class _Target:
+    """Takes the entries of a reference: what needs their keys, and what their rows."""
 
-    key_threshold, row_threshold = WHOLE, 1
-
-    def __init__(self) -> None:
-        self.found: list[Keys] = []
-        self.n_entries = 0
-        self.left_out: Counter[str] = Counter()
-
-    def add(self, captures: Captures) -> None:
-        self.found.append(captures.keys)
-        self.n_entries += captures.n_captures
-        self.left_out.update(captures.rejected)
-        self.left_out.update(captures.excluded)
+    add: Callable[[Captures], None]
+    key_threshold: int = WHOLE
+    row_threshold: int = 1
 
 
 def read_urls(reference: ReferenceList) -> ReferenceUrls:
@@ -145,35 +126,20 @@ def read_urls(reference: ReferenceList) -> ReferenceUrls:
     SourceError
         If it cannot be read, or holds no URL.
     """
-    sink = _KeySink()
-    reference.read(sink, keeps_urls=False)
-    if sink.n_entries == 0:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in sink.left_out.most_common())
+    batches: list[Captures] = []
+    reference.read(_Target(add=batches.append), keeps_urls=False)
+    n_entries, left_out = sum(batch.n_captures for batch in batches), Counter[str]()
+    for batch in batches:
+        left_out.update(batch.rejected)
+        left_out.update(batch.excluded)
+    if n_entries == 0:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.most_common())
         raise SourceError(
             f"{reference.path}: no URL to look for" + (f"; left out: {reasons}" if reasons else "")
         )
-    keys = np.concatenate(sink.found)
+    keys = np.concatenate([batch.keys for batch in batches])
     keys = keys[: sort_unique(keys)]
-    keys.flags.writeable = False
-    return ReferenceUrls(keys=keys, n_entries=sink.n_entries, left_out=sink.left_out)
-
-
-class _UrlSink:
-    """Writes URLs of certain keys, each once, a line each."""
-
-    key_threshold, row_threshold = 1, WHOLE
-
-    def __init__(self, keys: Keys, file: BinaryIO) -> None:
-        self._keys, self._file = keys, file
-        self._is_left = np.ones(keys.size, np.bool_)
-
-    def add(self, captures: Captures) -> None:
-        own = captures.rows["key"]
-        places = np.minimum(np.searchsorted(self._keys, own), self._keys.size - 1)
-        for number in np.flatnonzero((self._keys[places] == own) & self._is_left[places]).tolist():
-            if self._is_left[places[number]]:
-                self._is_left[places[number]] = False
-                self._file.write(((captures.digests or [])[number] or b"") + b"\n")
+    return ReferenceUrls(keys=keys, n_entries=n_entries, left_out=left_out)
 
 
 def list_urls(reference: ReferenceList, keys: Keys) -> Iterator[bytes]:
@@ -186,19 +152,22 @@ def list_urls(reference: ReferenceList, keys: Keys) -> Iterator[bytes]:
     keys
         Sorted.
     """
-    if not keys.size:
-        return
+    is_left = np.ones(keys.size, np.bool_)
     # There may be more of them than fit into memory.
     with tempfile.TemporaryFile() as file:
-        reference.read(_UrlSink(keys, file), keeps_urls=True)
+
+        def add(captures: Captures) -> None:
+            places = np.searchsorted(keys[:-1], captures.rows["key"])
+            wanted = (keys[places] == captures.rows["key"]) & is_left[places]
+            for number in np.flatnonzero(wanted).tolist():
+                if is_left[places[number]]:
+                    is_left[places[number]] = False
+                    file.write(((captures.digests or [])[number] or b"") + b"\n")
+
+        if keys.size:
+            reference.read(_Target(add=add, row_threshold=WHOLE), keeps_urls=True)
         file.seek(0)
-        for line in file:
-            yield line.removesuffix(b"\n")
-
-
-def count_below(keys: Keys, threshold: int) -> int:
-    """Return how many of sorted keys are below a threshold."""
-    return int(np.searchsorted(keys, np.uint64(threshold - 1), side="right"))
+        yield from (line.removesuffix(b"\n") for line in file)
 
 
 def find_held(item: CrawlSet, keys: Keys) -> NDArray[np.bool_]:
@@ -225,13 +194,12 @@ def find_held(item: CrawlSet, keys: Keys) -> NDArray[np.bool_]:
     is_held = np.zeros(wanted.size, np.bool_)
     readers, bits, start = SetReaders([item]), choose_range_bits([item]), 0
     for number in range(count_ranges(bits, item.threshold)):
-        low, high = (place << (KEY_BITS - bits) for place in (number, number + 1))
-        end = count_below(wanted, high)
-        if start < end:
-            (part,) = readers.between(low, high)
-            sought = wanted[start:end]
-            places = np.minimum(np.searchsorted(part, sought), max(part.size, 1) - 1)
-            is_held[start:end] = part[places] == sought if part.size else False
+        where = HashRange(number=number, bits=bits)
+        end = count_below(wanted, where.high)
+        (part,) = readers.between(where.low, where.high) if start < end else (wanted[:0],)
+        if part.size:
+            places = np.searchsorted(part[:-1], wanted[start:end])
+            is_held[start:end] = part[places] == wanted[start:end]
         start = end
     return is_held
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,10 @@ from crawlgauge.core.strata import NO_GROUP, sum_repeats, tally_alive, tally_gro
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError
 from crawlgauge.keys.sampling import rate_of
-from crawlgauge.overlaps.key_union import KeyUnion
+from crawlgauge.overlaps.key_union import Codes, Keys, KeyUnion
 from crawlgauge.overlaps.stratum_counts import MIN_SHARED, Stratum, StratumCounts
 from crawlgauge.provenance import Provenance
 from crawlgauge.store.attributes import Attributes
-
-if TYPE_CHECKING:
-    from publicsuffixlist import PublicSuffixList
 
 __all__ = ["BY", "OTHER", "StratumRule", "count_strata", "suffix_list_date"]
 
@@ -31,8 +28,12 @@ OTHER = ""
 _NO_HOST = "(no host)"
 _ADDRESS = "(IP address)"
 _LOCAL = "(name without a dot)"
+_TLDS = ("top-level domain", "top-level domains")
+_TYPES = ("media type", "media types")
 _DATE = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _N_STATUSES = 1000
+
+_Counts = NDArray[np.int64]
 
 _LEAST_CRAWLS = 3
 """A stratum that fewer crawls hold has no persistence of its own."""
@@ -44,7 +45,7 @@ _MAX_CELLS = 1 << 26
 # ---------------------------------------------------------------------------------------- names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StratumRule:
     """How URLs are divided into strata.
 
@@ -52,8 +53,8 @@ class StratumRule:
     ----------
     column
         The attribute that tells: ``host``, ``mime`` or ``status``.
-    name
-        Makes the stratum of a value of the attribute; None stands for a value that is not known.
+    missing, name
+        The stratum where the attribute is not known, and what makes that of a value.
     parent
         Makes what a stratum that is too small is pooled with, or `OTHER`.
     noun
@@ -61,7 +62,8 @@ class StratumRule:
     """
 
     column: str
-    name: Callable[[str | None], str]
+    missing: str
+    name: Callable[[str], str]
     parent: Callable[[str], str]
     noun: tuple[str, str]
 
@@ -74,7 +76,7 @@ class StratumRule:
 
 
 @lru_cache(maxsize=1)
-def _suffixes() -> "PublicSuffixList":
+def _suffixes() -> Any:  # noqa: ANN401 - what is imported when it is used
     from publicsuffixlist import PublicSuffixList
 
     # What is registered, not what its owner lets to others, such as user.github.io.
@@ -88,20 +90,18 @@ def suffix_list_date() -> str:
     return version if found is None else "-".join(found.groups())
 
 
-def _name_domain(host: str | None) -> str:
+def _name_domain(host: str) -> str:
     """Return the registered domain of a host: one label more than its public suffix.
 
     An address, a name without a dot and a public suffix by itself stay as they are. A suffix that
     the list does not know is taken to be the last label, as the list's own rules say.
     """
-    if host is None:
-        return _NO_HOST
     return host if _is_address(host) else _suffixes().privatesuffix(host) or host
 
 
-def _name_tld(host: str | None) -> str:
-    if host is None or _is_address(host):
-        return _NO_HOST if host is None else _ADDRESS
+def _name_tld(host: str) -> str:
+    if _is_address(host):
+        return _ADDRESS
     _, dot, label = host.rpartition(".")
     return label if dot else _LOCAL
 
@@ -123,39 +123,24 @@ def _parent_of_host(name: str) -> str:
 
 
 def _parent_of_domain(name: str) -> str:
-    tld = OTHER if name == _NO_HOST else _name_tld(name)
-    return OTHER if tld in (OTHER, _ADDRESS, _LOCAL) else f".{tld}"
+    tld = _name_tld(name)
+    return OTHER if name == _NO_HOST or tld in (_ADDRESS, _LOCAL) else f".{tld}"
 
 
-def _name_or(missing: str) -> Callable[[str | None], str]:
-    return lambda value: missing if value is None else value
+def _parent_of_type(name: str) -> str:
+    return f"{name.partition('/')[0]}/*" if "/" in name else OTHER
+
+
+def _parent_of_status(name: str) -> str:
+    return f"{name[:-2] or 0}xx" if name.isdecimal() else OTHER
 
 
 BY: Mapping[str, StratumRule] = {
-    "host": StratumRule(
-        column="host", name=_name_or(_NO_HOST), parent=_parent_of_host, noun=("host", "hosts")
-    ),
-    "domain": StratumRule(
-        column="host", name=_name_domain, parent=_parent_of_domain, noun=("domain", "domains")
-    ),
-    "tld": StratumRule(
-        column="host",
-        name=_name_tld,
-        parent=lambda _: OTHER,
-        noun=("top-level domain", "top-level domains"),
-    ),
-    "mime": StratumRule(
-        column="mime",
-        name=_name_or("(no media type)"),
-        parent=lambda name: f"{name.partition('/')[0]}/*" if "/" in name else OTHER,
-        noun=("media type", "media types"),
-    ),
-    "status": StratumRule(
-        column="status",
-        name=_name_or("(no status)"),
-        parent=lambda name: f"{name[:-2] or 0}xx" if name.isdecimal() else OTHER,
-        noun=("status", "statuses"),
-    ),
+    "host": StratumRule("host", _NO_HOST, str, _parent_of_host, ("host", "hosts")),
+    "domain": StratumRule("host", _NO_HOST, _name_domain, _parent_of_domain, ("domain", "domains")),
+    "tld": StratumRule("host", _NO_HOST, _name_tld, lambda _: OTHER, _TLDS),
+    "mime": StratumRule("mime", "(no media type)", str, _parent_of_type, _TYPES),
+    "status": StratumRule("status", "(no status)", str, _parent_of_status, ("status", "statuses")),
 }
 """The rules by name."""
 
@@ -200,7 +185,8 @@ def count_strata(
         raise OverlapError(f"there are no strata by {by!r}; known are {', '.join(BY)}")
     if not crawls:
         raise OverlapError("the store holds no crawls; add some with crawlgauge add")
-    rule, union, values = BY[by], KeyUnion(len(crawls)), {}
+    rule, union = BY[by], KeyUnion(len(crawls))
+    values: dict[str, int] = {}
     for one in attributes:
         union.add(one.keys, _code(one, rule.column, values), one.threshold)
     pooling = _Pooling(union, rule, list(values), len(crawls), min_shared)
@@ -219,7 +205,7 @@ def count_strata(
     )
 
 
-def _code(one: Attributes, column: str, values: dict[str, int]) -> NDArray[np.int32]:
+def _code(one: Attributes, column: str, values: dict[str, int]) -> Codes:
     """Return for each key of a crawl the number of its value, −1 for none; new values are added."""
     if column == "status":
         texts: Sequence[str] = [str(status) for status in range(_N_STATUSES)]
@@ -244,11 +230,12 @@ class _Pooling:
         sums = sum_repeats(union.codes, union.masks, self._n_codes, n_crawls)
         self._used = np.flatnonzero(sums[:, 0])
         self._n_repeats, self._n_last = sums[self._used, 1], sums[self._used, 2:]
-        known: list[str | None] = [*values, None]
-        self._names, self._single = _number([rule.name(known[code]) for code in self._used])
+        names = [rule.name(values[code]) for code in self._used if code < len(values)]
+        names += [rule.missing] * (len(self._used) - len(names))
+        self._names, self._single = _number(names)
         self.n_distinct = len(self._names)
 
-    def run(self) -> tuple[list[Stratum], NDArray[np.int64], NDArray[np.int64]]:
+    def run(self) -> tuple[list[Stratum], _Counts, _Counts]:
         """Return all strata, and what crawls share and hold of them."""
         parents = [self._rule.parent(name) for name in self._names]
         levels = (
@@ -257,7 +244,7 @@ class _Pooling:
             (*_number([OTHER] * self.n_distinct), 0),
         )
         strata: list[Stratum] = []
-        counts: list[NDArray[np.int64]] = []
+        counts: list[_Counts] = []
         stratum_of_single = np.full(self.n_distinct, NO_GROUP, np.int32)
         for names, group_of_single, least in levels:
             left = stratum_of_single == NO_GROUP
@@ -271,9 +258,7 @@ class _Pooling:
         alive = tally_alive(*self._rows(stratum_of_single), len(strata), self._n_crawls)
         return strata, np.concatenate(counts), alive.astype(np.int64)
 
-    def _describe(
-        self, group_of_single: NDArray[np.int32], names: list[str], kept: NDArray[np.int64]
-    ) -> list[Stratum]:
+    def _describe(self, group_of_single: Codes, names: list[str], kept: _Counts) -> list[Stratum]:
         used = group_of_single != NO_GROUP
         n_members = np.bincount(group_of_single[used], minlength=len(names))
         mixing = self._mixing(group_of_single, len(names))
@@ -291,7 +276,7 @@ class _Pooling:
             for k in kept
         ]
 
-    def _mixing(self, group_of_single: NDArray[np.int32], n_groups: int) -> NDArray[np.float64]:
+    def _mixing(self, group_of_single: Codes, n_groups: int) -> NDArray[np.float64]:
         """Return for each group how much larger the sum of its populations is than that of all."""
         of_single = np.zeros((self.n_distinct, self._n_last.shape[1]))
         np.add.at(of_single, self._single, self._n_last)
@@ -302,17 +287,15 @@ class _Pooling:
         summed = np.bincount(groups, _chapman(of_single[used]), minlength=n_groups)
         return np.asarray(np.maximum(summed / np.maximum(_chapman(together), 1.0), 1.0))
 
-    def _rows(
-        self, group_of_single: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.int32]]:
+    def _rows(self, group_of_single: Codes) -> tuple[Codes, Keys, Codes]:
         """Return the union's rows, and for each code its group."""
         group_of_code = np.full(self._n_codes, NO_GROUP, np.int32)
         group_of_code[self._used] = group_of_single[self._single]
         return self._union.codes, self._union.masks, group_of_code
 
     def _keep_large(
-        self, group_of_single: NDArray[np.int32], n_groups: int, least: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        self, group_of_single: Codes, n_groups: int, least: int
+    ) -> tuple[_Counts, _Counts]:
         """Return the groups that are large enough, and their counts."""
         group = group_of_single[self._single]
         used = group != NO_GROUP
@@ -339,14 +322,14 @@ def _chapman(n_held: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((one + 1) * (other + 1) / (both + 1) - 1)
 
 
-def _number(names: list[str]) -> tuple[list[str], NDArray[np.int64]]:
+def _number(names: list[str]) -> tuple[list[str], _Counts]:
     """Return the distinct names, and for each name its number among them."""
     number_of: dict[str, int] = {}
     numbers = [number_of.setdefault(name, len(number_of)) for name in names]
     return list(number_of), np.array(numbers, np.int64)
 
 
-def _median_shared(upper: NDArray[np.int32]) -> NDArray[np.float64]:
+def _median_shared(upper: Codes) -> NDArray[np.float64]:
     """Return what the median pair shares, of the crawls that hold the stratum; 0 if they are few.
 
     A single crawl shares its own URLs with itself.

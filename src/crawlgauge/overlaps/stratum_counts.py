@@ -6,15 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.errors import OverlapError
 from crawlgauge.provenance import Provenance
 
 __all__ = ["MIN_SHARED", "Stratum", "StratumCounts"]
 
 MIN_SHARED = 30
 """With fewer shared URLs in the median pair, counting alone leaves an error of a fifth."""
-
-_N_HELD = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,20 +75,6 @@ class StratumCounts:
     n_distinct: int
     min_shared: int
     provenance: Provenance = field(default_factory=Provenance)
-
-    def __post_init__(self) -> None:
-        n, n_crawls = len(self.strata), len(self.crawls)
-        n_shared = np.array(self.n_shared, dtype=np.int64)
-        if n_shared.shape != (n, n_crawls, n_crawls):
-            raise OverlapError(f"{n} strata of {n_crawls} crawls need a matrix each")
-        if not np.array_equal(n_shared, n_shared.transpose(0, 2, 1)):
-            raise OverlapError("what two crawls share of a stratum differs by direction")
-        n_alive = np.array(self.n_alive, dtype=np.int64)
-        if n_alive.shape != (n, n_crawls, _N_HELD):
-            raise OverlapError(f"{n} strata of {n_crawls} crawls need {_N_HELD} counts each")
-        for name, counts in (("n_shared", n_shared), ("n_alive", n_alive)):
-            counts.flags.writeable = False
-            object.__setattr__(self, name, counts)
 
     @property
     def n_pooled(self) -> int:

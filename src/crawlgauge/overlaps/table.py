@@ -1,7 +1,9 @@
 """The overlap table: the crawls of a series, their sizes, and how many URLs each two share."""
 
+import itertools
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,12 +142,12 @@ class OverlapTable:
         """
         order = sorted(range(len(crawls)), key=lambda k: (crawls[k].date, crawls[k].label))
         index = np.ix_(order, order)
-        table = cls(
+        return cls(
             crawls=tuple(crawls[k] for k in order),
             n_shared=np.asarray(n_shared)[index],
             se_shared=None if se_shared is None else np.asarray(se_shared)[index],
+            **others,  # type: ignore[arg-type]  # checked by the constructor
         )
-        return replace(table, **others)  # type: ignore[arg-type]  # checked by the constructor
 
     @property
     def n_crawls(self) -> int:
@@ -154,25 +156,19 @@ class OverlapTable:
 
     def pairs(self) -> Iterator[Pair]:
         """Yield every known pair, the earlier crawl first."""
-        for i, a in enumerate(self.crawls):
-            for j in range(i + 1, self.n_crawls):
-                if self.n_shared[i, j] != MISSING:
-                    se = None if self.se_shared is None else float(self.se_shared[i, j])
-                    yield Pair(
-                        a=a,
-                        b=self.crawls[j],
-                        n_shared=int(self.n_shared[i, j]),
-                        se_shared=None if se is None or np.isnan(se) else se,
-                    )
+        for (i, a), (j, b) in itertools.combinations(enumerate(self.crawls), 2):
+            n_shared = int(self.n_shared[i, j])
+            se = math.nan if self.se_shared is None else float(self.se_shared[i, j])
+            if n_shared != MISSING:
+                yield Pair(a=a, b=b, n_shared=n_shared, se_shared=None if math.isnan(se) else se)
 
 
 def _check_crawls(crawls: tuple[Crawl, ...]) -> None:
     if not crawls:
         raise OverlapError("an overlap table needs at least one crawl")
-    labels = [crawl.label for crawl in crawls]
-    for label in labels:
-        if labels.count(label) > 1:
-            raise OverlapError(f"two crawls have the label {label!r}; labels must differ")
+    for one, other in itertools.combinations(crawls, 2):
+        if one.label == other.label:
+            raise OverlapError(f"two crawls have the label {one.label!r}; labels must differ")
     if list(crawls) != sorted(crawls, key=lambda crawl: (crawl.date, crawl.label)):
         raise OverlapError("the crawls of an overlap table must be in order of date, then label")
 
@@ -181,23 +177,23 @@ def _check_counts(crawls: tuple[Crawl, ...], n_shared: NDArray[np.int64]) -> Non
     n = len(crawls)
     if n_shared.shape != (n, n):
         raise OverlapError(f"{n} crawls need a {n} by {n} matrix of overlaps, not {n_shared.shape}")
-    for i, a in enumerate(crawls):
-        if n_shared[i, i] != a.n_counted:
+    for crawl, shared in zip(crawls, n_shared.diagonal().tolist(), strict=True):
+        if shared != crawl.n_counted:
             raise OverlapError(
-                f"crawl {a.label!r} has {a.n_counted} URLs, but shares {n_shared[i, i]} with itself"
+                f"crawl {crawl.label!r} has {crawl.n_counted} URLs, but shares {shared} with itself"
             )
-        for j in range(i + 1, n):
-            b, shared = crawls[j], int(n_shared[i, j])
-            if n_shared[j, i] != shared:
-                raise OverlapError(
-                    f"{a.label!r} shares {shared} URLs with {b.label!r}, but {b.label!r} shares "
-                    f"{n_shared[j, i]} with {a.label!r}"
-                )
-            if shared != MISSING and not 0 <= shared <= min(a.n_counted, b.n_counted):
-                raise OverlapError(
-                    f"{a.label!r} ({a.n_counted} URLs) and {b.label!r} ({b.n_counted} URLs) cannot "
-                    f"share {shared} URLs"
-                )
+    for (i, a), (j, b) in itertools.combinations(enumerate(crawls), 2):
+        shared = int(n_shared[i, j])
+        if n_shared[j, i] != shared:
+            raise OverlapError(
+                f"{a.label!r} shares {shared} URLs with {b.label!r}, but {b.label!r} shares "
+                f"{n_shared[j, i]} with {a.label!r}"
+            )
+        if shared != MISSING and not 0 <= shared <= min(a.n_counted, b.n_counted):
+            raise OverlapError(
+                f"{a.label!r} ({a.n_counted} URLs) and {b.label!r} ({b.n_counted} URLs) cannot "
+                f"share {shared} URLs"
+            )
 
 
 def _check_errors(n_crawls: int, se_shared: NDArray[np.float64] | None) -> None:

@@ -1,10 +1,10 @@
 """Overlap tables into files, whole or not at all."""
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from crawlgauge.errors import OverlapError
+from crawlgauge.locations import StrPath
 from crawlgauge.overlaps.csv_table import to_csv
 from crawlgauge.overlaps.json_table import to_json
 from crawlgauge.overlaps.parquet_table import to_parquet
@@ -20,7 +20,7 @@ _RENDERERS: Mapping[str, Callable[[OverlapTable], bytes]] = {
 }
 
 
-def write_overlaps(table: OverlapTable, path: str | os.PathLike[str]) -> None:
+def write_overlaps(table: OverlapTable, path: StrPath) -> None:
     """Write an overlap table into a file, in the format that its suffix names.
 
     The file appears whole or not at all; one that stood there before stays until then.

@@ -16,11 +16,11 @@ from crawlgauge.errors import SourceError, StoreError
 from crawlgauge.locations import StrPath
 from crawlgauge.model.recall.recalling import HeldCounts
 from crawlgauge.model.recall.results import Kind
+from crawlgauge.overlaps.key_union import count_below
 from crawlgauge.overlaps.reference import (
     ReferenceList,
     ReferenceNames,
     are_domains,
-    count_below,
     find_held,
     find_names,
     list_urls,

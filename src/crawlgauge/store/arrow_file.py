@@ -153,7 +153,7 @@ class BatchesFile:
 
     def write(self, *values: NDArray[np.unsignedinteger]) -> list[int]:
         """Write further rows, a column after the other; return where each column begins."""
-        contents = [part for column in values for part in (b"", memoryview(column).cast("B"))]
+        contents = [part for column in values for part in (b"", column.data.cast("B"))]
         places = self._writer.write_batch(values[0].size, [0] * len(values), contents)
         return [place for place, _ in places[1::2]]
 

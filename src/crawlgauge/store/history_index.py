@@ -22,7 +22,7 @@ from crawlgauge.core.mapping import Mapping
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import KEY_BITS, count_ranges
 from crawlgauge.store.arrow_file import BatchesFile
-from crawlgauge.store.crawl_set import check_document, to_document
+from crawlgauge.store.crawl_set import CrawlSet, check_document, to_document
 from crawlgauge.store.files import check_room, partial_file, replace_file
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "IndexWriter",
     "Subject",
     "find_index",
+    "origin_of",
     "write_index",
 ]
 
@@ -69,6 +70,13 @@ class Subject:
     threshold: int
     checksums: tuple[str, ...]
 
+    @classmethod
+    def of(cls, sets: Sequence[CrawlSet], threshold: int) -> "Subject":
+        """Return what the keys of some sets, of one level and rule, below a threshold are."""
+        checksums = tuple(item.checksum for item in sets)
+        level, key_rule = sets[0].level, sets[0].key_rule
+        return cls(level=level, key_rule=key_rule, threshold=threshold, checksums=checksums)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON, whose numbers have fewer bits than thresholds."""
         return asdict(self) | {"threshold": hex(self.threshold)}
@@ -87,6 +95,12 @@ class Subject:
     def name(self) -> str:
         """What files about it are called by."""
         return hashlib.sha256(json.dumps(self.to_dict()).encode()).hexdigest()[:32]
+
+
+def origin_of(item: CrawlSet) -> str:
+    """Return what tells apart crawls of the same keys whose attributes may differ."""
+    text = json.dumps(item.provenance.to_dict(), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 class HistoryIndex:
@@ -126,7 +140,7 @@ class HistoryIndex:
         self._ranges: list[list[int]] = document["ranges"]
         self._is_checked = bytearray(len(self._ranges))
         self._path = path.with_suffix(".arrow")
-        self._mapping = Mapping(self._path)
+        self._mapping = memoryview(Mapping(self._path))
         if len(self._mapping) != document["n_bytes"]:
             raise StoreError(f"{self._path} has another length than it had")
 
