@@ -1,6 +1,7 @@
-"""Sorted sets of keys: sorted, merged and counted as Python's own sets are."""
+"""Sorted sets of keys: merged and counted as Python's own sets are."""
 
 import itertools
+import time
 from collections import Counter
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlgauge.core.sets import MaskCounts, count_masks, count_pairs, sort_keys, sort_unique
+from crawlgauge.core.sets import MaskCounts, count_masks, count_pairs
 
 WHOLE = 1 << 64
 # A few leading bits, many or few possible keys after them.
@@ -179,13 +180,37 @@ def test_masks_of_more_sets_than_there_are_are_refused():
         MaskCounts(65)
 
 
-@pytest.mark.parametrize("n_keys", [0, 1, 2, 47, 49, 2000, 100_000])
-@pytest.mark.parametrize("spread", [1, 1 << 20, WHOLE - 1])
-def test_keys_are_sorted_however_they_are_spread(n_keys, spread):
-    rng = np.random.default_rng(n_keys)
-    keys = rng.integers(0, spread, n_keys, dtype=np.uint64, endpoint=True)
-    expected, found, unique = np.sort(keys), keys.copy(), keys.copy()
-    sort_keys(found)
-    assert np.array_equal(found, expected)
-    n_unique = sort_unique(unique)
-    assert unique[:n_unique].tolist() == sorted(set(keys.tolist()))
+def crowd(n_keys, seed):
+    """Draw keys that are no hashes: close together, in heaps, or each twice as far as the last."""
+    rng = np.random.default_rng(seed)
+    heaps = rng.integers(0, 40, n_keys) << 50 | rng.integers(0, 4 * n_keys, n_keys)
+    powers = [1 << k for k in range(64)]
+    return {*rng.integers(0, 3 * n_keys, n_keys).tolist(), *heaps.tolist(), *powers}
+
+
+@pytest.mark.parametrize("n_sets", [1, 2, 9, 40])
+@pytest.mark.parametrize("indexed", [[], [0]])
+def test_keys_that_are_no_hashes_are_counted_all_the_same(n_sets, indexed):
+    sets = [crowd(20_000 // n_sets, seed) for seed in range(n_sets)]
+    check(sets, indexed=indexed)
+    shared = np.zeros((n_sets, n_sets), dtype=np.int64)
+    count_pairs([to_array(keys) for keys in sets], 0, 64, shared)
+    assert shared.tolist() == pair_plainly(sets)
+
+
+@pytest.mark.parametrize("n_sets", [3, 70])
+def test_no_keys_make_counting_take_longer_than_so_many_keys_do(n_sets):
+    """Four times the keys take about four times as long, wherever they lie."""
+
+    def measure(n_keys):
+        parts = [np.arange(k, 3 * n_keys + k, 3, dtype=np.uint64) for k in range(n_sets)]
+        shared = np.zeros((n_sets, n_sets), dtype=np.int64)
+        start = time.process_time()
+        if n_sets > 64:
+            count_pairs(parts, 0, 64, shared)
+        else:
+            count_masks([(k, keys, None) for k, keys in enumerate(parts)], 0, 64, shared)
+        return time.process_time() - start
+
+    few, many = (min(measure(n) for _ in range(2)) for n in (4_000, 16_000))
+    assert many < 10 * few + 0.1

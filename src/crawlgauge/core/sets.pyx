@@ -24,6 +24,12 @@ cdef enum:
     FINE_BITS = 7
     FEW_KEYS = 48           # that are sorted by comparing each with those before it
     MANY_KEYS = 1 << 16
+    MOST_STEPS = 64         # that a key of a cell is away from its slot, on average
+
+cdef enum Outcome:
+    NOTED
+    UNSORTED
+    CROWDED                 # the keys are no hashes: their slots are too few
 
 cdef struct Part:
     # What is left of a sorted array of keys.
@@ -43,6 +49,7 @@ cdef struct Cell:
     u64 base
     u64 span                # the last key is so far from the first
     int shift               # from a key to its slot
+    u64 n_steps, most_steps # from slots to where keys are, so far and at most
 
 
 # ------------------------------------------------------------------------------------- sorting
@@ -287,6 +294,17 @@ cdef class MaskCounts:
 # ------------------------------------------------------------------------ the keys of a hash range
 
 
+cdef u64 choose_slots(u64 n_keys, Cell* cell, int cell_width) noexcept nogil:
+    """Return how many slots are enough for the keys of a cell, whatever they are."""
+    cdef int bits = 4
+    while bits < cell_width and (<u64> 1 << bits) < n_keys:
+        bits += 1
+    cell.shift = max(0, cell_width - bits)
+    cell.n_steps, cell.most_steps = 0, MOST_STEPS * (n_keys + MOST_STEPS)
+    # At worst all keys share the last slot.
+    return (<u64> 1 << min(bits, cell_width)) + n_keys
+
+
 @cython.final
 cdef class CellTable:
     """The masks of the keys of one cell, in slots ordered as the keys are.
@@ -305,12 +323,7 @@ cdef class CellTable:
 
     cdef bint prepare(self, u64 n_keys, Cell* cell, int cell_width) noexcept nogil:
         """Empty the table and make it fit `n_keys` keys, whatever they are."""
-        cdef int bits = 4
-        while bits < cell_width and (<u64> 1 << bits) < n_keys:
-            bits += 1
-        cell.shift = max(0, cell_width - bits)
-        # At worst all keys share the last slot.
-        cdef u64 n_slots = (<u64> 1 << min(bits, cell_width)) + n_keys
+        cdef u64 n_slots = choose_slots(n_keys, cell, cell_width)
         if n_slots > self.room:
             free(self.keys)
             free(self.masks)
@@ -325,29 +338,34 @@ cdef class CellTable:
         self.end = 0
         return True
 
-    cdef bint pass_over(self, Part* part, u64 n_keys, Cell* cell) noexcept nogil:
-        """Note the keys of a set; False if one lies outside of the cell: they are not sorted."""
+    cdef Outcome pass_over(self, Part* part, u64 n_keys, Cell* cell) noexcept nogil:
+        """Note the keys of a set, all of which lie in the cell if they are sorted."""
         # In local variables: what self points to might change with each write to the tables.
         cdef const u64* place = part.place
         cdef const u64* end = place + n_keys
         cdef u64* keys = self.keys
         cdef u64* masks = self.masks
-        cdef u64 key, slot, last = self.end, bit = part.bit, base = cell.base, span = cell.span
+        cdef u64 key, slot, first, last = self.end, bit = part.bit, base = cell.base
+        cdef u64 span = cell.span, n_steps = cell.n_steps
         cdef int shift = cell.shift
-        while place < end:
+        while place < end and n_steps < cell.most_steps:
             key = place[0]
             if key - base > span:
-                return False
-            slot = (key - base) >> shift
+                return UNSORTED
+            first = slot = (key - base) >> shift
             while masks[slot] and keys[slot] != key:
                 slot += 1
+            n_steps += slot - first
             keys[slot] = key
             masks[slot] |= bit
             if slot >= last:
                 last = slot + 1
             place += 1
-        part.place, self.end = place, last
-        return True
+        cell.n_steps, self.end = n_steps, last
+        if place < end:
+            return CROWDED
+        part.place = place
+        return NOTED
 
     cdef u64 list(self, u64* keys, u64* masks) noexcept nogil:
         """Write all keys in rising order, with their masks; return how many."""
@@ -499,9 +517,9 @@ cdef class RangeMerge:
     cdef Part[MOST_IN_MASK] sets
     cdef Part known             # an index; empty if there is none
     cdef CellTable table
-    cdef Listing found, merged
+    cdef Listing found, merged, own
     cdef int n_parts, n_sets
-    cdef bint is_sorted
+    cdef bint is_sorted, is_crowded
 
     def __cinit__(self):
         self.table = CellTable()
@@ -510,22 +528,54 @@ cdef class RangeMerge:
     def __dealloc__(self):
         free_listing(&self.found)
         free_listing(&self.merged)
+        free_listing(&self.own)
 
     cdef bint find(self, Cell* cell, int cell_width) noexcept nogil:
         """Note the keys of a cell in the table; False if memory is short."""
         cdef u64[MOST_IN_MASK] n_keys
         cdef u64 n_here = 0, last = cell.base + cell.span
-        cdef int number
+        cdef int number, done
+        cdef Outcome outcome
+        self.is_crowded = False
         for number in range(self.n_parts):
             n_keys[number] = count_up_to(self.sets[number].place, self.sets[number].end, last)
             n_here += n_keys[number]
         if not self.table.prepare(n_here, cell, cell_width):
             return False
         for number in range(self.n_parts):
-            self.is_sorted = self.is_sorted and self.table.pass_over(
-                &self.sets[number], n_keys[number], cell
-            )
+            outcome = self.table.pass_over(&self.sets[number], n_keys[number], cell)
+            if outcome != NOTED:
+                self.is_sorted, self.is_crowded = outcome != UNSORTED, outcome == CROWDED
+                for done in range(number):
+                    self.sets[done].place -= n_keys[done]
+                break
         return True
+
+    cdef i64 merge_sets(self, Cell* cell) noexcept nogil:
+        """List the keys of a crowded cell in `found`, one set after the other.
+
+        That takes as many times longer as there are sets, and not as there are keys.
+        """
+        cdef u64 n_found = 0, n_own, place
+        cdef Part* part
+        cdef Listing kept
+        cdef int number
+        for number in range(self.n_parts):
+            part = &self.sets[number]
+            n_own = count_up_to(part.place, part.end, cell.base + cell.span)
+            if not make_listing(&self.own, n_own) or not make_listing(&self.merged, n_found + n_own):
+                return -1
+            for place in range(n_own):
+                self.own.masks[place] = part.bit
+            n_found = merge_listing(
+                self.found.keys, self.found.masks, n_found, part.place, self.own.masks, n_own,
+                &self.merged
+            )
+            part.place += n_own
+            kept = self.found
+            self.found = self.merged
+            self.merged = kept
+        return n_found
 
     cdef i64 list(self, Cell* cell, int cell_width) noexcept nogil:
         """List the keys of a cell in `merged`, and return how many; −1 if memory is short."""
@@ -533,6 +583,7 @@ cdef class RangeMerge:
         cdef Part* only = &self.sets[0]
         cdef u64 last = cell.base + cell.span, number
         cdef u64 n_known = count_up_to(known.place, known.end, last), n_found, n_merged
+        cdef i64 n_listed
         cdef const u64* keys
         if self.n_parts == 1:
             # One set has its keys in order already.
@@ -543,11 +594,19 @@ cdef class RangeMerge:
             for number in range(n_found):
                 self.found.masks[number] = only.bit
         else:
-            if not self.find(cell, cell_width) or not self.is_sorted:
-                return 0 if not self.is_sorted else -1
-            if not make_listing(&self.found, self.table.end):
+            if not self.is_crowded and not self.find(cell, cell_width):
                 return -1
-            keys, n_found = self.found.keys, self.table.list(self.found.keys, self.found.masks)
+            if not self.is_sorted:
+                return 0
+            if self.is_crowded:
+                n_listed = self.merge_sets(cell)
+            elif not make_listing(&self.found, self.table.end):
+                n_listed = -1
+            else:
+                n_listed = self.table.list(self.found.keys, self.found.masks)
+            if n_listed < 0:
+                return -1
+            keys, n_found = self.found.keys, n_listed
         if not make_listing(&self.merged, n_known + n_found):
             return -1
         n_merged = merge_listing(
@@ -625,12 +684,13 @@ def count_masks(list parts not None, u64 low, int width, counts not None, index=
     with nogil:
         for here in range(<u64> 1 << bits):
             cell.base = low + (here << (width - bits) if bits else 0)
-            if is_listed:
-                n_here = merge.list(&cell, width - bits)
-                has_memory, masks = n_here >= 0, merge.merged.masks
-            else:
+            merge.is_crowded = False
+            if not is_listed:
                 has_memory = merge.find(&cell, width - bits)
                 masks, n_here = merge.table.masks, merge.table.end
+            if has_memory and (is_listed or merge.is_crowded):
+                n_here = merge.list(&cell, width - bits)
+                has_memory, masks = n_here >= 0, merge.merged.masks
             if not has_memory or not merge.is_sorted:
                 break
             if by_mask is None:
@@ -676,11 +736,7 @@ cdef class WideTable:
         free(self.members)
 
     cdef bint prepare(self, u64 n_keys, Cell* cell, int cell_width) noexcept nogil:
-        cdef int bits = 4
-        while bits < cell_width and (<u64> 1 << bits) < n_keys:
-            bits += 1
-        cell.shift = max(0, cell_width - bits)
-        cdef u64 n_slots = (<u64> 1 << min(bits, cell_width)) + n_keys
+        cdef u64 n_slots = choose_slots(n_keys, cell, cell_width)
         if n_slots > self.room:
             free(self.keys)
             free(self.words)
@@ -695,22 +751,24 @@ cdef class WideTable:
         self.end = 0
         return True
 
-    cdef bint pass_over(self, Part* part, u64 n_keys, Cell* cell, int number) noexcept nogil:
-        cdef u64 place, key, slot, taken = <u64> 1 << 63
+    cdef Outcome pass_over(self, Part* part, u64 n_keys, Cell* cell, int number) noexcept nogil:
+        cdef u64 place, key, slot, first, taken = <u64> 1 << 63
         cdef int last_word = self.n_words - 1
         for place in range(n_keys):
             key = part.place[place]
             if key - cell.base > cell.span:
-                return False
-            slot = (key - cell.base) >> cell.shift
+                return UNSORTED
+            if cell.n_steps > cell.most_steps:
+                return CROWDED
+            first = slot = (key - cell.base) >> cell.shift
             while self.words[slot * self.n_words + last_word] & taken and self.keys[slot] != key:
                 slot += 1
+            cell.n_steps += slot - first
             self.keys[slot] = key
             self.words[slot * self.n_words + last_word] |= taken
             self.words[slot * self.n_words + number // 64] |= <u64> 1 << (number % 64)
             self.end = max(self.end, slot + 1)
-        part.place += n_keys
-        return True
+        return NOTED
 
     cdef void tally(self, i64[:, ::1] n_shared) noexcept nogil:
         cdef u64 slot, word
@@ -728,6 +786,27 @@ cdef class WideTable:
             add_pairs(self.members, n_members, n_shared)
 
 
+cdef bint pair_crowded(
+    Part* found, u64* n_keys, int n_sets, i64[:, ::1] n_shared
+) noexcept nogil:
+    """Count what each two sets share of a crowded cell; False if they are not sorted."""
+    cdef int one, other
+    cdef u64 here, there, n_both, key, other_key
+    for one in range(n_sets):
+        for here in range(1, n_keys[one]):
+            if found[one].place[here] <= found[one].place[here - 1]:
+                return False
+        for other in range(one, n_sets):
+            here = there = n_both = 0
+            while here < n_keys[one] and there < n_keys[other]:
+                key, other_key = found[one].place[here], found[other].place[there]
+                here += key <= other_key
+                there += other_key <= key
+                n_both += key == other_key
+            n_shared[one, other] += n_both
+    return True
+
+
 def count_pairs(list parts not None, u64 low, int width, i64[:, ::1] n_shared not None):
     """Count the keys of a hash range that each two of any number of sets share.
 
@@ -742,16 +821,17 @@ def count_pairs(list parts not None, u64 low, int width, i64[:, ::1] n_shared no
     """
     cdef int n_sets = len(parts), number, bits
     cdef WideTable table = WideTable(n_sets)
-    cdef Part part
     cdef Part* found = <Part*> malloc(max(1, n_sets) * sizeof(Part))
+    cdef u64* n_keys = <u64*> malloc(max(1, n_sets) * sizeof(u64))
     cdef u64 n_all = 0, n_here, here
     cdef Cell cell
-    cdef bint is_sorted = True, has_memory = True
-    if found == NULL:
-        raise MemoryError
+    cdef Outcome outcome = NOTED
+    cdef bint is_sorted = True, has_memory = found != NULL and n_keys != NULL
     try:
         if n_shared.shape[0] != n_sets or n_shared.shape[1] != n_sets or not 0 <= width <= 64:
             raise ValueError("the matrix is of another number of sets, or there is no such range")
+        if not has_memory:
+            raise MemoryError
         for number in range(n_sets):
             find_part(&found[number], parts[number], 1)
             n_all += found[number].end - found[number].place
@@ -760,24 +840,30 @@ def count_pairs(list parts not None, u64 low, int width, i64[:, ::1] n_shared no
         with nogil:
             for here in range(<u64> 1 << bits):
                 cell.base = low + (here << (width - bits) if bits else 0)
-                n_here = 0
+                n_here, outcome = 0, NOTED
                 for number in range(n_sets):
-                    part = found[number]
-                    n_here += count_up_to(part.place, part.end, cell.base + cell.span)
+                    n_keys[number] = count_up_to(
+                        found[number].place, found[number].end, cell.base + cell.span
+                    )
+                    n_here += n_keys[number]
                 has_memory = table.prepare(n_here, &cell, width - bits)
                 for number in range(n_sets):
-                    if not has_memory or not is_sorted:
+                    if not has_memory or outcome != NOTED:
                         break
-                    part = found[number]
-                    n_here = count_up_to(part.place, part.end, cell.base + cell.span)
-                    is_sorted = table.pass_over(&found[number], n_here, &cell, number)
-                if not has_memory or not is_sorted:
+                    outcome = table.pass_over(&found[number], n_keys[number], &cell, number)
+                if outcome == CROWDED:
+                    is_sorted = pair_crowded(found, n_keys, n_sets, n_shared)
+                elif has_memory and outcome == NOTED:
+                    table.tally(n_shared)
+                if not has_memory or not is_sorted or outcome == UNSORTED:
                     break
-                table.tally(n_shared)
+                for number in range(n_sets):
+                    found[number].place += n_keys[number]
             for number in range(n_sets):
                 is_sorted = is_sorted and found[number].place == found[number].end
     finally:
         free(found)
+        free(n_keys)
     if not has_memory:
         raise MemoryError
     if not is_sorted:

@@ -52,11 +52,12 @@ def merge_crawl(
     """
     cdef i64 room = min(known.shape[0], codes.shape[0], masks.shape[0]), n_words = masks.shape[1]
     cdef i64 n_new, old = n_known - 1, new = keys.shape[0] - 1, place, word
-    cdef u64 bit = <u64> 1 << (crawl % 64), key, other, takes, takes_other
+    cdef u64 bit, key, other, takes, takes_other
     if new_codes.shape[0] != keys.shape[0] or not 0 <= n_known <= room:
         raise ValueError("each key needs a code")
     if not 0 <= crawl < 64 * n_words:
         raise ValueError("the masks have no bit for this crawl")
+    bit = <u64> 1 << (crawl % 64)
     if keys.shape[0] == 0:
         return n_known
     with nogil:

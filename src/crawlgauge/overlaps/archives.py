@@ -43,8 +43,7 @@ def count_archives(
     Raises
     ------
     OverlapError
-        If an archive has no crawls, if archives cannot be compared, or if a sample holds no URL
-        of a crawl.
+        If there are too many archives, or a sample holds no URL of a crawl.
     StoreError
         If a set cannot be read; it is named.
     """

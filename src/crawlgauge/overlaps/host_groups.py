@@ -56,10 +56,9 @@ def group_keys(
         union.begin(n_known, keys, groups.view(np.int8).astype(np.int32), masks)
     for item in sets[n_known:]:
         attributes = read_attributes(item)
-        names = [host.encode() for host in attributes.hosts]
-        group_of = np.append((hash_texts(names) % np.uint64(N_GROUPS)).astype(np.int32), -1)
-        codes = group_of[attributes.host_codes].astype(np.int32)
-        union.add(attributes.keys, codes, attributes.threshold)
+        groups = hash_texts([host.encode() for host in attributes.hosts]) % np.uint64(N_GROUPS)
+        group_of = np.append(groups.astype(np.int32), np.int32(-1))
+        union.add(attributes.keys, group_of[attributes.host_codes], attributes.threshold)
         if not union.keys.size:
             return None
     return union

@@ -1,5 +1,6 @@
 """Overlap tables as JSON, schema ``crawlgauge.overlaps/1``: everything that a table holds."""
 
+import itertools
 import json
 import math
 from dataclasses import asdict
@@ -224,15 +225,20 @@ class _Place:
         return Row.of(self.name, f"at {self.path}", cells, link=".")
 
     def rows(
-        self, key: str, kind: type, n_rows: int | None = None, n_cells: int | None = None
+        self,
+        key: str,
+        kind: type,
+        n_rows: int | None = None,
+        n_cells: int | None = None,
+        n_read: int | None = None,
     ) -> list[Row]:
-        """Return the objects or lists of a list, their members or items as cells."""
+        """Return the objects or lists of a list, their members or first items as cells."""
         found = []
         for k, value in enumerate(self._check(self.value.get(key), list, f".{key}", n_rows)):
             place, link = f".{key}[{k}]", "." if kind is dict else ""
             cells = self._check(value, kind, place, n_cells)
             if kind is list:
-                cells = {f"[{k}]": item for k, item in enumerate(cells)}
+                cells = {f"[{k}]": item for k, item in enumerate(cells[:n_read])}
             found.append(Row.of(self.name, f"at {self.path}{place}", cells, link=link))
         return found
 
@@ -279,16 +285,20 @@ def _read_histories(place: _Place, n_crawls: int) -> Histories:
 
 
 def _read_groups(place: _Place, n_crawls: int) -> HostGroups:
-    rows, n_groups = place.rows("rows", list), place.row("n_groups").known_count("n_groups")
-    if n_groups > _MAX_GROUPS:
-        place.fail(f"{n_groups} groups of hosts; there can be {_MAX_GROUPS}")
-    masks = np.array(_read_masks(rows, n_crawls), np.uint64)
-    counts = np.zeros((len(rows), n_groups), np.int64)
-    for own, row in zip(counts, rows, strict=True):
-        numbers = [row.known_count(column) for column in [*row.cells][1:]]
-        if len(numbers) % 2 or any(group >= n_groups for group in numbers[::2]):
-            raise row.error("[1]", f"groups below {n_groups} are needed, each with its count")
-        own[numbers[::2]] = numbers[1::2]
+    masks = np.array(_read_masks(place.rows("rows", list, n_read=1), n_crawls), np.uint64)
+    n_groups = place.row("n_groups").known_count("n_groups")
+    told = [row[1:] for row in place.value["rows"]]
+    # They are many: all at once, since none of them can be told apart from the others.
+    numbers = np.array(list(itertools.chain(*told)))
+    groups, own_counts = numbers[::2], numbers[1::2]
+    is_whole = numbers.dtype.kind == "i" and not any(len(row) % 2 for row in told)
+    if not is_whole or numbers.min() < 0 or groups.max() >= n_groups or n_groups > _MAX_GROUPS:
+        problem = (
+            f"groups below {n_groups} (at most {_MAX_GROUPS}), each with its count, are needed"
+        )
+        place.fail(problem, ".rows")
+    counts = np.zeros((masks.size, n_groups), np.int64)
+    counts[np.repeat(np.arange(masks.size), [len(row) // 2 for row in told]), groups] = own_counts
     rate = place.row("sample_rate").rate()
     try:
         return HostGroups(
