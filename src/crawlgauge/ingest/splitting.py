@@ -436,9 +436,11 @@ def _nothing_found(inputs: InputFiles, found: ReadCollection) -> SourceError:
     if found.read.damages:
         return nothing_kept(found.read.damages)
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in found.rest.most_common())
+    advice = "; the field that --split-field names is not there or never matches"
     return SourceError(
         f"{where}: no capture that counts and can be assigned to a crawl; "
         + (f"left out: {reasons}" if reasons else "the input is empty")
+        + (advice if "no-match" in found.rest else "")
     )
 
 
