@@ -46,7 +46,7 @@ from crawlgauge.locations import StrPath, find_store
 from crawlgauge.provenance import Setting
 from crawlgauge.sources.captures import Rejection
 from crawlgauge.sources.inputs import InputFiles
-from crawlgauge.sources.reading import ReadInputs, ReadingProgress, read_inputs
+from crawlgauge.sources.reading import ReadingProgress, ReadInputs, read_inputs
 from crawlgauge.store.catalogue import Store, store_for_adding
 from crawlgauge.store.spilling import SpillFolder
 
