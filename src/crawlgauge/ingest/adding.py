@@ -540,8 +540,9 @@ def publish_crawl(
         What this is, for the answer.
     """
     builder = crawl.builder
-    attributes = builder.finish_attributes()
+    # Keys are sorted now, and only then it is known where a sample of so many ends.
     _check_sample(crawl)
+    attributes = builder.finish_attributes()
     description = CrawlSet(
         crawl=Crawl(
             label=writer.label,
