@@ -40,11 +40,11 @@ def test_the_sets_are_the_same_and_told_in_order(year, store, see_whole, monkeyp
 
 @pytest.mark.parametrize("n_at_once", [1, 3])
 def test_one_that_fails_is_told_and_those_before_it_stay(
-    year, store, tmp_path, see_whole, monkeypatch, n_at_once
+    year, store, see_whole, monkeypatch, n_at_once
 ):
     monkeypatch.setattr(many, "_count_at_once", lambda *_: n_at_once)
-    (tmp_path / "2020-05.txt").write_text("nonsense\n")
-    (tmp_path / "2020-06.txt").write_text("worse\n")
+    year.with_name("2020-05.txt").write_text("nonsense\n")
+    year.with_name("2020-06.txt").write_text("worse\n")
     with pytest.raises(SourceError, match=r"2020-05\.txt: its only line is no URL"):
         cg.add_crawls(store, year)
     labels = [item.crawl.label for item in cg.list_crawls(store)]

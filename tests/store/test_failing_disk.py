@@ -129,7 +129,7 @@ def test_a_folder_that_may_not_be_written_is_said_so(full_store, make_list, monk
     monkeypatch.setattr(
         os, "mkdir", lambda *_: (_ for _ in ()).throw(PermissionError(13, "Denied"))
     )
-    with pytest.raises(StoreError, match=r"cannot write .*: Denied; check who may write there"):
+    with pytest.raises(StoreError, match=r"cannot write .*: Denied; check who may use it"):
         cg.add_crawl(full_store, "2022-06", make_list([1]))
 
 

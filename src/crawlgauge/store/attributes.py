@@ -144,7 +144,8 @@ def _column(
 
 def _narrow(codes: NDArray[np.int32]) -> NDArray[np.integer]:
     """Return codes in as few bytes as they take."""
-    return codes.astype(np.min_scalar_type(-max(1, int(codes.max(initial=0)))))
+    # The least number of a type is farther from zero than its largest.
+    return codes.astype(np.min_scalar_type(-1 - int(codes.max(initial=0))))
 
 
 def read_attributes(folder: AnyPath, stored: StoredAttributes, crawl_set: CrawlSet) -> Attributes:
@@ -181,7 +182,7 @@ def read_attributes(folder: AnyPath, stored: StoredAttributes, crawl_set: CrawlS
             mimes=mimes,
             threshold=stored.threshold,
         )
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, ArithmeticError) as error:
         raise damaged(path, error) from error
 
 

@@ -42,6 +42,8 @@ MANIFEST_NAME = "manifest.json"
 
 _SCHEMA = "crawlgauge.crawl/2"
 _OWN_FILE = re.compile(r"(url|content|text|attributes)-[0-9a-f]{16}\.arrow")
+_NONSENSE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, CrawlError)
+"""What is raised where a document says what cannot be."""
 _OLD_BEGINNINGS = (b'{"schema": "crawlgauge.', b'{\n "schema": "crawlgauge.')
 _DOCUMENT = re.compile(rb'\{"sha256": "([0-9a-f]{64})", "content": (.*)\}\n?', re.DOTALL)
 
@@ -272,7 +274,7 @@ class Manifest:
             )
         try:
             return _manifest_from_dict(document, folder, label)
-        except (ValueError, LookupError, TypeError, AttributeError, CrawlError) as error:
+        except _NONSENSE as error:
             raise StoreError(f"{path} is damaged ({error!r}); {ADD_AGAIN}") from error
 
 
