@@ -39,8 +39,9 @@ def write_inputs(folder, scale=1):
     """Write the files that crawls are made from; contents are half as many as URLs."""
     for number in range(3):
         lines = (
-            f'org,h{k % 97})/{number}/{k} 20200601000000 {{"url": "http://h{k % 97}.org/{number}/{k}"'
-            f', "status": "200", "digest": "{number + 1}{k // 2:031d}"}}\n'
+            f"org,h{k % 97})/{number}/{k} 20200601000000 "
+            f'{{"url": "http://h{k % 97}.org/{number}/{k}", "status": "200", '
+            f'"digest": "{number + 1}{k // 2:031d}"}}\n'
             for k in range(scale * 100 << number)
         )
         (folder / f"{number}.cdxj").write_text("".join(lines))
@@ -76,9 +77,10 @@ def look(store, folder):
     for manifest in opened.manifests():
         n_urls = manifest.of_urls.crawl.n_urls // smallest
         crawls[manifest.label] = [number for number in range(3) if n_urls >> number & 1]
-        for other in manifest.of_other_levels:
-            if other.crawl.n_urls != manifest.of_urls.crawl.n_urls // 2:
-                problems.append(f"{manifest.label}: one level is new, another old")
+        if {2 * other.crawl.n_urls for other in manifest.of_other_levels} - {
+            manifest.of_urls.crawl.n_urls
+        }:
+            problems.append(f"{manifest.label}: one level is new, another old")
     return {"problems": problems, "crawls": crawls}
 
 
@@ -205,7 +207,7 @@ def kill_at_each_step(store, folder, action):
     return None
 
 
-def choose(rng, label, files):
+def choose(rng, files):
     """Return an action on a crawl that was made from such files, and what it is made from then."""
     if files is None:
         new = sorted(rng.sample(range(3), rng.randint(1, 3)))
@@ -232,7 +234,7 @@ def kill_at_random(store, folder, seed, n_kills, n_actors):
             break
         chosen = {}
         for label in rng.sample([*LEVELS], n_actors):
-            action, files, after = choose(rng, label, crawls.get(label))
+            action, files, after = choose(rng, crawls.get(label))
             words = (store, folder, action, label, files)
             child = Child(lambda words=words: act(*words))
             end = time.monotonic() + rng.random() * durations[action]

@@ -55,7 +55,8 @@ def write(tmp_path, store, make_list):
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "n_hosts"), [(1, 1), (1000, 7), (1000, 128), (1000, 129), (40_000, 32_769), (70_000, 40_000)]
+    ("n_rows", "n_hosts"),
+    [(1, 1), (1000, 7), (1000, 128), (1000, 129), (40_000, 32_769), (70_000, 40_000)],
 )
 def test_attributes_are_read_back(write, n_rows, n_hosts):
     attributes = make_attributes(n_rows, n_hosts)

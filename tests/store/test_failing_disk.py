@@ -1,6 +1,7 @@
 """Disks that are full or fail: a clear message, the old store whole, nothing half-written."""
 
 import errno
+import itertools
 import os
 import subprocess
 
@@ -84,12 +85,12 @@ def test_a_read_only_disk_can_be_read_and_refuses_writing(small_disk, make_list)
 STEPS = ["fsync", "replace", "link", "unlink", "mkdir", "rmdir", "write", "ftruncate", "open"]
 
 
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize("fault", [*itertools.product(STEPS, [errno.ENOSPC, errno.EIO])])
 def test_whichever_step_fails_the_store_holds_the_old_or_the_new(
-    full_store, make_list, see_whole, monkeypatch, step, number
+    full_store, make_list, see_whole, monkeypatch, fault
 ):
     """The n-th call of a system function fails, for each n until the whole goes through."""
+    step, number = fault
     path = make_list(range(7), "new.txt")
     actions = [
         ("2021-06", 7, lambda: cg.add_crawl(full_store, "2021-06", path, replace=True)),
@@ -108,7 +109,8 @@ def test_whichever_step_fails_the_store_holds_the_old_or_the_new(
                 except StoreError as error:
                     message = str(error)
             found = sizes(full_store)
-            assert found.pop(label, None) in ([before.get(label), new_size] if message else [new_size])
+            possible = [before.get(label), new_size] if message else [new_size]
+            assert found.pop(label, None) in possible
             assert found == {name: n_urls for name, n_urls in before.items() if name != label}
             assert {item.problem for item in cg.verify_store(full_store)} == {None}
             n_failed += was_met()

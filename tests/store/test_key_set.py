@@ -1,9 +1,10 @@
-"""Keys on disk: what is written is read back, by us and by others, and whatever breaks is noticed."""
+"""Keys on disk: what is written is read back, by us and by others, and damage is noticed."""
 
 import datetime as dt
 import os
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import pairwise
 
 import duckdb
 import numpy as np
@@ -79,7 +80,7 @@ def test_keys_are_read_back_and_each_range_has_its_own(write, n_keys, part):
     rng = np.random.default_rng(n_keys)
     ends = sorted({0, WHOLE, *(int(key) + k for key in rng.choice(keys, 6) for k in (0, 1))})
     reader = KeyReader(written)
-    for low, high in zip(ends, ends[1:], strict=False):
+    for low, high in pairwise(ends):
         assert reader.between(low, high).tolist() == [k for k in keys.tolist() if low <= k < high]
         assert not reader.between(low, high).flags.writeable
 
