@@ -175,6 +175,26 @@ def test_what_a_killed_process_left_is_deleted_by_the_next(full_place, make_list
     assert full_place.n_uploads() == 1, "what is not the store's is left alone"
 
 
+def test_objects_of_others_stay_and_a_failing_clean_up_is_no_failure(full_place, proxy, make_list):
+    full_place.write("crawls/2021-06/notes.txt", b"mine")
+    full_place.write("crawls/2021-06/sub/url-0123456789abcdef.arrow", b"mine")
+    proxy.faults = lambda method, path, _: Fault(
+        status=403 if method == "DELETE" and path.endswith(".arrow") else None
+    )
+    path = make_list(range(7))
+    assert cg.add_crawl(full_place.store, "2021-06", path, replace=True).outcome == "replaced"
+    assert sizes(full_place.store) == {"2021-06": 7, "2021-12": 100}
+    cg.remove_crawl(full_place.store, "2021-12")
+    proxy.faults = lambda *_: Fault()
+    cg.add_crawl(full_place.store, "2021-12", path)
+    cg.add_crawl(full_place.store, "2021-06", path)
+    others = ["crawls/2021-06/notes.txt", "crawls/2021-06/sub/url-0123456789abcdef.arrow"]
+    assert {full_place.read(name) for name in others} == {b"mine"}
+    time.sleep(LEASE_SECONDS + 1)
+    cg.add_crawl(full_place.store, "2022-06", path)
+    full_place.see_whole(["2021-06", "2021-12", "2022-06"], others=others)
+
+
 def test_a_file_taken_for_a_leftover_is_sent_again(s3_place, make_list, monkeypatch):
     original = RemoteCrawlWriter._put_manifest
 

@@ -240,21 +240,45 @@ def test_no_crafted_manifest_does_harm(store, tmp_path):
     assert len(where) > 80
     refused = 0
     for number, place in enumerate(where):
-        for value in HOSTILE:
+        for value in HOSTILE[number % 2 :: 2]:
             path.write_bytes(to_document(changed(document, place, value)))
             shutil.rmtree(store / "cache", ignore_errors=True)
             try:
                 if (problem := problem_of(store)) is not None:
                     refused += 1
                     assert "manifest.json" in problem or "arrow" in problem or "rule" in problem
-                if number % 4 == 0 or problem is None:
+                if number % 4 < 2 or problem is None:
                     use(store)
             except CrawlgaugeError:
                 continue
             except Exception as error:
                 error.add_note(f"{place} = {value!r}")
                 raise
-    assert refused > len(where) * len(HOSTILE) // 2
+    assert refused > len(where) * len(HOSTILE) // 4
+
+
+def test_no_crafted_index_of_histories_does_harm(full_store, make_list, monkeypatch):
+    """Each value in turn is another one; what cannot be is not used, and counted without."""
+    monkeypatch.setattr("crawlgauge.overlaps.counting._LEAST_INDEXED", 1)
+    monkeypatch.setattr("crawlgauge.store.ranges._KEYS_PER_RANGE", 50)
+    cg.count_overlaps(full_store)
+    (path,) = (full_store / "cache").glob("index-*.json")
+    kept = shutil.copytree(full_store / "cache", full_store.parent / "kept")
+    cg.add_crawl(full_store, "2022-06", make_list(range(90, 120)))
+    shared = [[100, 50, 10], [50, 100, 30], [10, 30, 30]]
+    document = read_document(path.read_bytes())
+    where = [place for place in places(document) if "checksums" not in place]
+    assert len(where) > 20
+    for number, place in enumerate(where):
+        for value in HOSTILE[number % 4 :: 4]:
+            shutil.rmtree(full_store / "cache")
+            shutil.copytree(kept, full_store / "cache")
+            path.write_bytes(to_document(changed(document, place, value)))
+            try:
+                assert cg.count_overlaps(full_store).n_shared.tolist() == shared
+            except Exception as error:
+                error.add_note(f"{place} = {value!r}")
+                raise
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from crawlgauge.core.batch import NO_CODE, NO_STATUS, NO_TIME
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store.arrow_file import Column, write_table
-from crawlgauge.store.crawl_set import CrawlSet, StoredAttributes
+from crawlgauge.store.crawl_set import NONSENSE, CrawlSet, StoredAttributes
 from crawlgauge.store.files import explain_os_error, partial_file, sync_folder, write_durably
 from crawlgauge.store.key_set import KeyReader, damaged, missing
 
@@ -182,7 +182,7 @@ def read_attributes(folder: AnyPath, stored: StoredAttributes, crawl_set: CrawlS
             mimes=mimes,
             threshold=stored.threshold,
         )
-    except (ValueError, LookupError, TypeError, ArithmeticError) as error:
+    except NONSENSE as error:
         raise damaged(path, error) from error
 
 

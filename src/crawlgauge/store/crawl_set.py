@@ -27,6 +27,7 @@ from crawlgauge.store.files import PARTIAL_PREFIX
 __all__ = [
     "ADD_AGAIN",
     "MANIFEST_NAME",
+    "NONSENSE",
     "CrawlSet",
     "Manifest",
     "StoredAttributes",
@@ -39,11 +40,11 @@ __all__ = [
 
 ADD_AGAIN = "add the crawl again from its files with --replace"
 MANIFEST_NAME = "manifest.json"
+NONSENSE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, CrawlError)
+"""What is raised where a document says what cannot be."""
 
 _SCHEMA = "crawlgauge.crawl/2"
 _OWN_FILE = re.compile(r"(url|content|text|attributes)-[0-9a-f]{16}\.arrow")
-_NONSENSE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, CrawlError)
-"""What is raised where a document says what cannot be."""
 _OLD_BEGINNINGS = (b'{"schema": "crawlgauge.', b'{\n "schema": "crawlgauge.')
 _DOCUMENT = re.compile(rb'\{"sha256": "([0-9a-f]{64})", "content": (.*)\}\n?', re.DOTALL)
 
@@ -274,7 +275,7 @@ class Manifest:
             )
         try:
             return _manifest_from_dict(document, folder, label)
-        except _NONSENSE as error:
+        except NONSENSE as error:
             raise StoreError(f"{path} is damaged ({error!r}); {ADD_AGAIN}") from error
 
 
