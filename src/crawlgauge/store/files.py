@@ -248,8 +248,8 @@ def _is_same_file(handle: int, path: Path) -> bool:
 
 
 def _remove_if_empty(folder: Path) -> None:
-    """Leave no folder behind that holds nothing but the lock."""
-    with suppress(FileNotFoundError):  # Somebody deleted the whole store meanwhile.
+    """Leave no folder behind that holds nothing but the lock, unless the system wants it."""
+    with suppress(OSError):  # Whoever writes next cleans up.
         if [entry.name for entry in folder.iterdir()] == [LOCK_NAME]:
             (folder / LOCK_NAME).unlink()
             folder.rmdir()

@@ -2,17 +2,17 @@
 
 import base64
 import hashlib
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import xxhash
+from store_places import change_document, read_document
 
 import crawlgauge as cg
 from crawlgauge.errors import SourceError, StoreError
-from crawlgauge.store.set_file import SetReader
+from crawlgauge.store.key_set import KeyReader
 
 LEVELS = "url,content"
 
@@ -34,8 +34,7 @@ def write_index(path, rows):
 
 
 def keys_of(store, label, level="content"):
-    path = cg.open_store(store).set_path(label, level)
-    return sorted(int(key) for part in SetReader(path).ranges() for key in part)
+    return KeyReader(cg.open_store(store).crawl_set(label, level)).between(0, 1 << 64).tolist()
 
 
 def expected_keys(pages):
@@ -120,13 +119,13 @@ def test_removing_takes_all_levels(store, index):
     cg.add_crawl(store, "b", index(MOVED), levels=LEVELS)
     cg.remove_crawl(store, "a")
     assert {path.name for path in (store / "crawls").rglob("*") if path.is_file()} >= {"lock"}
-    assert not list((store / "crawls" / "a").glob("*.parquet"))
+    assert not list((store / "crawls" / "a").glob("*.arrow"))
     assert keys_of(store, "b") == expected_keys(range(40))
 
 
 def test_verify_sees_damage_of_each_level(store, index):
     cg.add_crawl(store, "a", index(MOVED), levels=LEVELS)
-    path = cg.open_store(store).set_path("a", "content")
+    path = cg.open_store(store).crawl_set("a", "content").path
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
@@ -134,14 +133,16 @@ def test_verify_sees_damage_of_each_level(store, index):
     assert "content-" in (finding.problem or "")
 
 
-def test_verify_sees_a_set_of_another_level_under_a_levels_name(store, index):
+def test_a_set_of_another_level_under_a_levels_name_is_refused(store, index):
     cg.add_crawl(store, "a", index(MOVED), levels=LEVELS)
-    manifest = store / "crawls" / "a" / "manifest.json"
-    document = json.loads(manifest.read_text())
-    document["sets"]["content"] = document["sets"]["url"]
-    manifest.write_text(json.dumps(document))
+    path = store / "crawls" / "a" / "manifest.json"
+    url, content = read_document(path.read_bytes())["sets"]
+    change_document(path, sets=[url, content | {name: url[name] for name in ("level", "file")}])
     (finding,) = cg.verify_store(store)
-    assert "its set of level content is one of level url" in (finding.problem or "")
+    assert "is damaged" in finding.problem
+    change_document(path, sets=[url, url | {"level": "content"}])
+    (finding,) = cg.verify_store(store)
+    assert "its keys are of rule surt/1, not of digest/1" in finding.problem
 
 
 def test_a_crawl_without_the_level_is_named_with_the_remedy(store, index):
