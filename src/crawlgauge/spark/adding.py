@@ -6,27 +6,34 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace as changed
 from typing import TYPE_CHECKING, Unpack, cast
 
-from crawlgauge import ingestion
 from crawlgauge.crawl import check_label, parse_date
 from crawlgauge.errors import StoreError
-from crawlgauge.ingestion import ReadOptions
+from crawlgauge.ingest.adding import Addition, add_to_store
+from crawlgauge.ingest.many import read_crawl_list
+from crawlgauge.ingest.options import (
+    Choices,
+    ReadOptions,
+    choose_reading,
+    choose_when_present,
+    find_all,
+)
+from crawlgauge.ingest.splitting import Period, SplitResult, add_split, choose_cut
 from crawlgauge.locations import StrPath, find_store
-from crawlgauge.remote.remote_path import AnyPath, to_path
 from crawlgauge.sources.inputs import InputFiles
-from crawlgauge.spark.reading import TASK_MEMORY, SparkReader
-from crawlgauge.spark.watching import Watcher, watch_tasks
-from crawlgauge.store.adding import add_to_store
+from crawlgauge.sources.remote import AnyPath, to_path
+from crawlgauge.spark.reading import SparkReader
+from crawlgauge.spark.session import Watcher, watch_tasks
+from crawlgauge.spark.tasks import TABLE
 from crawlgauge.store.catalogue import store_for_adding
-from crawlgauge.store.choices import Choices
-from crawlgauge.store.crawl_list import read_crawl_list
-from crawlgauge.store.cuts import Period
-from crawlgauge.store.making import Addition
-from crawlgauge.store.splitting import SplitResult, add_split
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["add", "add_list", "split"]
+
+TASK_MEMORY = 512 << 20
+"""What a task takes for its keys and attributes, unless the user says otherwise: it fits beside
+Java in what clusters usually give to a core."""
 
 
 def add(
@@ -80,10 +87,10 @@ def add(
     place = find_store(store)
     choices = _choose(options, place)
     found_date = parse_date(date) if isinstance(date, str) else date
-    frame, files = _read_source(source, append=append)
+    table, files = _read_source(source, append=append)
     with (
         store_for_adding(place, choices.rule) as opened,
-        SparkReader(spark, frame) as reader,
+        SparkReader(spark, table) as reader,
         watch_tasks(spark, progress),
     ):
         return add_to_store(
@@ -92,7 +99,7 @@ def add(
             files,
             choices=choices,
             date=found_date,
-            when_present=ingestion.choose_when_present(replace=replace, append=append),
+            when_present=choose_when_present(replace=replace, append=append),
             read=reader.read,
         )
 
@@ -136,7 +143,7 @@ def add_list(
                     crawl.inputs,
                     choices=choices,
                     date=crawl.date,
-                    when_present=ingestion.choose_when_present(replace=replace, append=append),
+                    when_present=choose_when_present(replace=replace, append=append),
                     read=reader.read,
                 )
             additions.append(addition)
@@ -177,10 +184,10 @@ def split(
     ValueError
         If not just one of `period` and `pattern` is given.
     """
-    cut = ingestion.choose_cut(period, pattern, field)
+    cut = choose_cut(period, pattern, field)
     place = find_store(store)
     choices = _choose(options, place)
-    files = ingestion.find_all(inputs)
+    files = find_all(inputs)
     with (
         store_for_adding(place, choices.rule) as opened,
         SparkReader(spark) as reader,
@@ -191,24 +198,24 @@ def split(
             files,
             cut,
             choices=choices,
-            when_present=ingestion.choose_when_present(replace=replace, append=False),
+            when_present=choose_when_present(replace=replace, append=False),
             read=reader.read_collection,
         )
 
 
 def _choose(options: ReadOptions, place: AnyPath) -> Choices:
-    choices = ingestion.choose_reading(options, place)
+    choices = choose_reading(options, place)
     return choices if options.get("memory") else changed(choices, memory=TASK_MEMORY)
 
 
 def _read_source(
     source: "DataFrame | StrPath | Iterable[StrPath]", *, append: bool
 ) -> "tuple[DataFrame | None, InputFiles]":
-    if hasattr(source, "mapInArrow"):
-        if append:
-            raise StoreError(
-                "a table cannot be appended to a crawl, as it cannot be told whether it is in it "
-                "already; unite the tables and add them with replace=True"
-            )
-        return cast("DataFrame", source), InputFiles(names=("the Spark table",), repeated=())
-    return None, ingestion.find_all(source)
+    if not hasattr(source, "mapInArrow"):
+        return None, find_all(source)
+    if append:
+        raise StoreError(
+            "a table cannot be appended to a crawl, as it cannot be told whether it is in it "
+            "already; unite the tables and add them with replace=True"
+        )
+    return cast("DataFrame", source), InputFiles(names=(TABLE,), repeated=())

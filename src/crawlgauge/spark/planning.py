@@ -1,40 +1,32 @@
 """Cut the inputs of a crawl into pieces of work that tasks can do apart from each other."""
 
-import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crawlgauge.errors import SourceError
-from crawlgauge.remote.names import is_remote, local_name
-from crawlgauge.remote.remote_path import to_path
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.compression import find_compression
-from crawlgauge.sources.formats import find_format
-from crawlgauge.sources.inputs import STDIN, identify_file
-from crawlgauge.sources.measured_file import MeasuredFile
-from crawlgauge.sources.parquet_rows import looks_like_parquet
-from crawlgauge.sources.request import Request
-from crawlgauge.sources.wacz import looks_like_wacz
-from crawlgauge.sources.zipnum import looks_like_zipnum_index, read_cluster
+from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.detect import find_format
+from crawlgauge.sources.inputs import STDIN, InputFiles, can_be_reread, identify_file
+from crawlgauge.sources.remote import is_remote
+from crawlgauge.sources.what_counts import Settings
+from crawlgauge.sources.zipnum import (
+    looks_like_zipnum_index,
+    looks_like_zipnum_locations,
+    read_cluster,
+)
 
-__all__ = ["PIECE_BYTES", "InputPlan", "Piece", "plan_inputs"]
+__all__ = ["Piece", "plan_inputs"]
 
 PIECE_BYTES = 128 << 20
 """What a task reads at least, where there is so much: as large as the splits of Spark itself."""
 
-_MAGIC_BYTES = 16
-_N_THREADS = 16
-"""To look at many files at once takes no longer than the slowest answer of the file system."""
-
 _SPLITTABLE = frozenset({"urls", "cdxj", "jsonl", "crawl-log"})
 """Formats of lines that mean the same wherever they stand."""
 
-_LEAST_BYTES_PER_KEY = 6
-_LEAST_BYTES_PER_RECORD = 4096
-_RECORD_MARKS = (b"WARC/", b"filedesc:", b"PK\x03\x04")
+_N_THREADS = 16
+"""To look at many files at once takes no longer than the slowest answer of the file system."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,204 +39,120 @@ class Piece:
         Its place in the order of the inputs.
     name
         The input as the user named it.
-    through
-        The index that led to it, if the user did not name it.
     n_bytes
         How many bytes it has.
-    start, end
-        Where its lines begin and end, if it is a part of a text file; None for the whole.
+    through
+        The index that led to it, if the user did not name it.
+    leads_on, leads_to
+        Whether it only tells where captures are, and in which files, which other pieces read.
     format
-        The format of such a part.
-    is_read
-        Whether its captures are wanted; if not, only size and checksum are.
+        Of a file of lines that is read by several tasks; None for a file that one task reads.
+    start, end
+        Of such a file, where the lines of the piece begin and end. Without lines, at the very
+        beginning, it is the piece that takes the checksum of the file.
     """
 
     number: int
     name: str
     n_bytes: int
     through: str | None = None
-    start: int | None = None
-    end: int | None = None
-    format: str | None = None
-    is_read: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InputPlan:
-    """Who reads what.
-
-    Parameters
-    ----------
-    groups
-        The pieces of each task.
-    tables
-        Parquet files that Spark reads itself; their pieces only take checksums.
-    names
-        All inputs, those that others lead to among them.
-    n_bytes
-        Size of all inputs.
-    n_most_keys
-        More keys than the inputs can hold, in all likelihood.
-    """
-
-    groups: tuple[tuple[Piece, ...], ...]
-    tables: tuple[str, ...]
-    names: tuple[str, ...]
-    n_bytes: int
-    n_most_keys: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Look:
-    """What the first bytes of an input tell."""
-
-    name: str
-    n_bytes: int
-    through: str | None
-    is_table: bool = False
-    has_records: bool = False
-    format: str | None = None
+    leads_on: bool = False
     leads_to: tuple[str, ...] = ()
+    format: str | None = None
+    start: int = 0
+    end: int = 0
 
 
-def plan_inputs(
-    names: Sequence[str],
-    request: Request,
-    *,
-    n_tasks: int,
-    choose_tables: Callable[[Sequence[str]], Iterable[str]],
-    keep_damaged: bool,
-) -> InputPlan:
+def plan_inputs(inputs: InputFiles, settings: Settings, n_tasks: int) -> list[tuple[Piece, ...]]:
     """Look at the inputs and cut them into pieces of work.
 
     Parameters
     ----------
-    names
-        The inputs.
-    request
+    inputs
+        The files.
+    settings
         What is wanted of them.
     n_tasks
         How many tasks run at once; small files are put together only beyond so many.
-    choose_tables
-        Tells which of some Parquet files Spark reads itself.
-    keep_damaged
-        Whether damaged inputs are read as far as possible.
+
+    Returns
+    -------
+    list of tuple of Piece
+        What each task reads.
 
     Raises
     ------
     SourceError
         If an input cannot be read by several processes, as a pipe cannot.
     """
-    looks = list(_look_at_all(names, request, keep_damaged=keep_damaged))
-    tables = tuple(choose_tables([look.name for look in looks if look.is_table]))
-    pieces = list(_cut_all(looks, frozenset(tables)))
-    n_bytes = sum(look.n_bytes for look in looks)
-    return InputPlan(
-        groups=tuple(_group(pieces, n_bytes, n_tasks)),
-        tables=tables,
-        names=tuple(look.name for look in looks),
-        n_bytes=n_bytes,
-        n_most_keys=sum(map(_most_keys, looks)),
-    )
+    for name in inputs.names:
+        if not can_be_reread(name):
+            what = "standard input" if name == STDIN else f"{name}, which is no regular file,"
+            raise SourceError(
+                f"{what} cannot be read by the tasks of Spark; save it to a file that all of them "
+                "can reach, or use --engine local"
+            )
+    looked = list(_look_at_all(inputs, settings))
+    cut = (part for piece in looked for part in _cut(piece))
+    pieces = [replace(piece, number=number) for number, piece in enumerate(cut)]
+    n_bytes = sum(piece.n_bytes for piece in looked)
+    return list(_group(pieces, min(PIECE_BYTES, n_bytes // n_tasks)))
 
 
-def _look_at_all(names: Sequence[str], request: Request, *, keep_damaged: bool) -> Iterator[_Look]:
+def _look_at_all(inputs: InputFiles, settings: Settings) -> Iterator[Piece]:
     """Yield all inputs in order; those that an index leads to stand before it, as when read."""
-    known = {identify_file(name) for name in names}
-
-    def look(name: str) -> _Look:
-        return _look(name, None, request, keep_damaged=keep_damaged)
-
+    known = {identify_file(name) for name in inputs.names}
     with ThreadPoolExecutor(_N_THREADS) as pool:
-        for found in pool.map(look, names):
+        for found in pool.map(lambda name: _look(name, inputs, settings), inputs.names):
             for part in found.leads_to:
-                identity = identify_file(part)
-                if identity not in known:
-                    known.add(identity)
-                    yield _look(part, found.name, request, keep_damaged=keep_damaged)
+                if identify_file(part) not in known:
+                    known.add(identify_file(part))
+                    yield replace(_look(part, inputs, settings), through=found.name)
             yield found
 
 
-def _look(name: str, through: str | None, request: Request, *, keep_damaged: bool) -> _Look:
-    if name == STDIN or not _is_regular(name):
-        what = "standard input" if name == STDIN else f"{name}, which is no regular file,"
-        raise SourceError(
-            f"{what} cannot be read by the tasks of Spark; save it to a file that all of them can "
-            "reach, or use --engine local"
-        )
-    n_bytes = to_path(name).stat().st_size
-    with closing(MeasuredFile(name, None, None)) as file:
-        magic = next(file.chunks(_MAGIC_BYTES), b"")
-    plain = _Look(name=name, n_bytes=n_bytes, through=through)
-    if looks_like_parquet(magic):
-        return replace(plain, is_table=request.format in (None, "parquet"))
-    if magic.startswith(_RECORD_MARKS) or looks_like_wacz(magic):
-        return replace(plain, has_records=True)
-    if find_compression(magic) is not None:
-        return plain
-    return _look_at_text(plain, request, keep_damaged=keep_damaged)
+def _look(name: str, inputs: InputFiles, settings: Settings) -> Piece:
+    """Return an input as one piece, with the format if it can be cut."""
+    # Where a server does not tell the size, it is one piece that is as large as others.
+    n_bytes = inputs.sizes.get(name, PIECE_BYTES)
+    piece = Piece(
+        number=0, name=name, n_bytes=n_bytes if is_remote(name) else Path(name).stat().st_size
+    )
+    try:
+        with Stream(name) as stream:
+            beginning = stream.beginning()
+            if looks_like_zipnum_index(beginning):
+                parts = read_cluster(stream).parts
+                names = tuple(str(part.path) for part in parts)
+                return replace(piece, leads_on=True, leads_to=names)
+            if looks_like_zipnum_locations(beginning):
+                return replace(piece, leads_on=True)
+            is_plain = stream.place == stream.n_read
+        if not is_plain or piece.n_bytes <= PIECE_BYTES:
+            return piece
+        kind = find_format(beginning, settings, name).name
+    except SourceError:
+        return piece  # The task that reads it says so, unless one before it has more to say.
+    return replace(piece, format=kind if kind in _SPLITTABLE else None)
 
 
-def _look_at_text(plain: _Look, request: Request, *, keep_damaged: bool) -> _Look:
-    with ByteStream(plain.name, keep_damaged=keep_damaged) as stream:
-        beginning = stream.beginning()
-        if looks_like_zipnum_index(beginning):
-            parts = read_cluster(stream).parts
-            return replace(plain, leads_to=tuple(str(part.path) for part in parts))
-    if plain.n_bytes <= PIECE_BYTES:
-        return plain
-    found = find_format(beginning, request, plain.name).name
-    return replace(plain, format=found if found in _SPLITTABLE else None)
+def _cut(whole: Piece) -> Iterator[Piece]:
+    yield whole
+    if whole.format is not None:
+        for start in range(0, whole.n_bytes, PIECE_BYTES):
+            end = min(start + PIECE_BYTES, whole.n_bytes)
+            yield replace(whole, n_bytes=end - start, start=start, end=end)
 
 
-def _is_regular(name: str) -> bool:
-    return is_remote(name) or stat.S_ISREG(Path(local_name(name)).stat().st_mode)
-
-
-def _cut_all(looks: Iterable[_Look], tables: frozenset[str]) -> Iterator[Piece]:
-    number = 0
-    for look in looks:
-        whole = Piece(number=number, name=look.name, n_bytes=look.n_bytes, through=look.through)
-        if look.name in tables:
-            yield replace(whole, is_read=False)
-        elif look.format is None:
-            yield whole
-        else:
-            yield replace(whole, is_read=False)
-            for start in range(0, look.n_bytes, PIECE_BYTES):
-                number += 1
-                end = min(start + PIECE_BYTES, look.n_bytes)
-                yield replace(
-                    whole,
-                    number=number,
-                    n_bytes=end - start,
-                    start=start,
-                    end=end,
-                    format=look.format,
-                )
-        number += 1
-
-
-def _group(pieces: list[Piece], n_bytes: int, n_tasks: int) -> Iterator[tuple[Piece, ...]]:
+def _group(pieces: Iterable[Piece], most: int) -> Iterator[tuple[Piece, ...]]:
     """Put small inputs together, but not so many that there is no work for all."""
-    most = min(PIECE_BYTES, max(1, n_bytes // max(1, n_tasks)))
     group: list[Piece] = []
     n_grouped = 0
     for piece in pieces:
-        if group and (n_grouped + piece.n_bytes > most or _is_apart(piece) or _is_apart(group[0])):
+        if group and n_grouped + piece.n_bytes > most:
             yield tuple(group)
             group, n_grouped = [], 0
         group.append(piece)
         n_grouped += piece.n_bytes
     if group:
         yield tuple(group)
-
-
-def _is_apart(piece: Piece) -> bool:
-    """Tell whether a piece must be alone: its lines are counted on from those of another."""
-    return piece.start is not None
-
-
-def _most_keys(look: _Look) -> int:
-    least = _LEAST_BYTES_PER_RECORD if look.has_records else _LEAST_BYTES_PER_KEY
-    return look.n_bytes // least + 1

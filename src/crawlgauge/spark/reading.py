@@ -1,67 +1,76 @@
-"""Read the inputs of a crawl with Spark, in place of reading them on this machine."""
+"""Read the inputs of a crawl with Spark, in place of reading them on this machine.
+
+Tasks read (`tasks`), keys are shuffled by hash range, and other tasks merge them (`rows`). What is
+merged stays on the disks of the cluster until the driver has taken it, one range after the other.
+"""
 
 import datetime as dt
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.keys.levels import BY_URL
-from crawlgauge.keys.thresholds import KEY_BITS, WHOLE, count_ranges
+from crawlgauge.ingest.adding import ENGINE, ReadCrawl
+from crawlgauge.ingest.builder import MAX_ATTRIBUTES, SetBuilder, open_builder
+from crawlgauge.ingest.dates import needs_times
+from crawlgauge.ingest.options import Choices
+from crawlgauge.ingest.sorting import KeyMemory, SortedKeys
+from crawlgauge.ingest.splitting import Cut, ReadCollection
+from crawlgauge.keys.names import Names
+from crawlgauge.keys.rules import BY_URL
+from crawlgauge.keys.sampling import KEY_BITS, WHOLE, count_ranges
 from crawlgauge.provenance import Input, Setting
+from crawlgauge.sources.captures import Rejection
+from crawlgauge.sources.columns import find_columns
 from crawlgauge.sources.inputs import InputFiles
-from crawlgauge.sources.progress import ReadingProgress
-from crawlgauge.spark import tables
-from crawlgauge.spark.facts import Facts
-from crawlgauge.spark.map_task import TaskPlan, read_pieces, read_tables
-from crawlgauge.spark.planning import PIECE_BYTES, InputPlan, plan_inputs
-from crawlgauge.spark.rows import decode_attributes
-from crawlgauge.spark.shuffling import (
-    FEW_KEYS,
-    PartSize,
-    Shuffled,
-    Sizes,
-    Task,
-    count_cores,
-    run_tasks,
+from crawlgauge.sources.reading import MAX_EXAMPLES, ReadInputs, ReadingProgress
+from crawlgauge.sources.remote import RemotePath, is_remote
+from crawlgauge.sources.what_counts import Settings
+from crawlgauge.spark.planning import Piece, plan_inputs
+from crawlgauge.spark.rows import (
+    ATTRIBUTES,
+    REPORT,
+    SCHEMA,
+    choose_bits,
+    merge_rows,
+    unpack_attributes,
 )
-from crawlgauge.spark.slots import find_slots
-from crawlgauge.spark.streamed_keys import StreamedKeys, first_end
-from crawlgauge.store.attributes import MAX_KEYS
-from crawlgauge.store.building import SetBuilder, open_builder
-from crawlgauge.store.choices import Choices
-from crawlgauge.store.cuts import Cut
-from crawlgauge.store.dating import needs_times
-from crawlgauge.store.key_runs import KeyMemory, SortedKeys
-from crawlgauge.store.making import ENGINE, ReadCrawl, check_not_empty, settings_of
-from crawlgauge.store.splitting import ReadCollection, Rest
+from crawlgauge.spark.session import count_cores, explain_failure
+from crawlgauge.spark.tasks import (
+    TABLE,
+    PieceReport,
+    Plan,
+    TaskReport,
+    read_pieces,
+    read_table,
+    summarise,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 __all__ = ["SparkReader"]
 
-TASK_MEMORY = 512 << 20
-"""What a task takes for its keys and attributes, unless the user says otherwise: it fits beside
-Java in what clusters usually give to a core."""
-
-ATTRIBUTE_SLACK = 8.0
-"""Tasks hand on so many times as many attributes as are kept: files differ in how many of their
-URLs others hold too, and in how long their lines are."""
-
-_KEYS_PER_PART = 1 << 22
-_MAX_PART_BITS = 12
-_PARTS_PER_CORE = 2
-_PARTITIONS, _USUAL_PARTITIONS = "spark.sql.shuffle.partitions", 200
+_BYTES_PER_PART = 1 << 25
+"""Of compressed inputs: not more than some million keys."""
+_MAX_PARTS = 1 << 12
 _TASKS_PER_CORE = 2
+_FEW_KEYS = 1 << 20
+"""To ask task by task, so that memory stays small, takes longer than to ask all at once."""
+_COLUMN_NAMES = ("url", "urlkey", "timestamp", "status", "mime", "digest")
+"""What columns of a table are called for the reader, by field."""
 
+_known_slots: dict[int, list[int]] = {}
+_Keys = NDArray[np.uint64]
 _log = logging.getLogger(__name__)
 
 
@@ -72,26 +81,21 @@ class SparkReader:
     ----------
     spark
         The session.
-    frame
-        A table of captures to read instead of files; None for files.
+    table
+        Captures to read instead of files; None for files.
     """
 
-    def __init__(self, spark: "SparkSession", frame: "DataFrame | None" = None) -> None:
+    def __init__(self, spark: "SparkSession", table: "DataFrame | None" = None) -> None:
         self._spark = spark
-        self._frame = frame
-        self._kept: list[Shuffled] = []
+        self._table = table
+        self._kept: list[DataFrame] = []
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         while self._kept:
-            self._kept.pop().release()
+            self._kept.pop().unpersist()
 
     def read(
         self,
@@ -103,26 +107,17 @@ class SparkReader:
         builder: SetBuilder,
         progress: ReadingProgress | None,  # noqa: ARG002 - Spark tells of its tasks
     ) -> ReadCrawl:
-        """Read the inputs of one crawl, as `store.making.read_crawl` does."""
-        job = _Job(self._spark, inputs, choices, None, label=label, date=date, frame=self._frame)
-        shuffled = self._run(job)
-        documents, sizes = shuffled.collect()
-        facts = Facts(documents)
-        facts.log(n_inputs=len(inputs.names))
-        facts.add_to(builder, label)
-        check_not_empty(builder, inputs, facts.damages)
-        self._take_keys(builder, label, shuffled, sizes, facts, choices)
-        self._take_attributes(builder, label, shuffled, sizes, facts, job)
-        given = facts.inputs
-        if self._frame is not None:
-            given = (_describe_frame(sizes.get((label, BY_URL), [])),)
-        return ReadCrawl(
-            builder=builder,
-            inputs=given,
-            damage=tuple(facts.damages),
-            settings=_settings(choices, date),
-            unassigned={},
-        )
+        """Read the inputs of one crawl, as `ingest.adding.read_crawl` does."""
+        plan = _plan_tasks(label, choices, inputs)
+        needs = needs_times(label, date)
+        plan = replace(plan, needs_times=needs, row_threshold=builder.row_threshold)
+        merged = self._run(inputs, plan, choices.reading(Names()))
+        merged.fill(builder, label)
+        read = merged.describe()
+        if self._table is not None:
+            read = replace(read, inputs=(merged.describe_table(label),))
+        settings = _settings(choices, date)
+        return ReadCrawl(builder=builder, read=read, settings=settings, unassigned={})
 
     def read_collection(
         self,
@@ -133,82 +128,137 @@ class SparkReader:
         memory: KeyMemory,
         progress: ReadingProgress | None,  # noqa: ARG002 - Spark tells of its tasks
     ) -> ReadCollection:
-        """Read a collection and cut it, as `store.splitting.read_collection` does."""
-        job = _Job(self._spark, inputs, choices, cut, label="", date=None, frame=None)
-        shuffled = self._run(job)
-        documents, sizes = shuffled.collect()
-        facts = Facts(documents)
-        facts.log(n_inputs=len(inputs.names))
+        """Read a collection and cut it, as `ingest.splitting.read_collection` does."""
+        plan = replace(_plan_tasks("", choices, inputs), cut=cut)
+        settings = choices.reading(Names(), is_split=True, group=cut.group)
+        merged = self._run(inputs, plan, settings)
         builders = {}
-        for label in facts.labels:
-            builders[label] = open_builder(choices, memory)
-            facts.add_to(builders[label], label)
-            self._take_keys(builders[label], label, shuffled, sizes, facts, choices)
-            self._take_attributes(builders[label], label, shuffled, sizes, facts, job)
-        rest = Rest()
-        rest.counts.update(facts.unassigned)
-        rest.examples += facts.unassigned_examples
+        for label in sorted({label for report in merged.reports for label in report.crawls}):
+            builders[label] = open_builder(choices.levels, choices.sampling, Names(), memory)
+            merged.fill(builders[label], label)
         return ReadCollection(
             builders=builders,
-            rest=rest,
-            inputs=facts.inputs,
-            damage=tuple(facts.damages),
+            rest=sum((report.rest for report in merged.reports), Counter()),
+            read=merged.describe(),
             settings=_settings(choices, None),
         )
 
-    def _run(self, job: "_Job", attributes_below: int | None = None) -> Shuffled:
-        shuffled = job.run(attributes_below)
-        self._kept.append(shuffled)
-        return shuffled
+    def _run(self, inputs: InputFiles, plan: Plan, settings: Settings) -> "_Merged":
+        """Let tasks read, and others merge what they have found."""
+        from pyspark import StorageLevel
 
-    def _take_keys(
-        self,
-        builder: SetBuilder,
-        label: str,
-        shuffled: Shuffled,
-        sizes: Sizes,
-        facts: Facts,
-        choices: Choices,
-    ) -> None:
-        """Let the builder have the keys that Spark holds, at each level."""
-        holders: list[tuple[str, _Holder]] = [(BY_URL, builder)]
-        holders += [(item.level, item) for item in builder.levels]
-        for level, holder in holders:
-            found = sizes.get((label, level), [])
-            n_keys = sum(size.n_keys for size in found)
-            if choices.sampling.max_keys is not None:
-                least = facts.threshold(label, level)
-                _take_smallest(holder.runs, shuffled.keys(label, level, n_keys), least)
-                continue
-            holder.runs = StreamedKeys(
-                partial(shuffled.keys, label, level, n_keys),
-                n_keys,
-                sum(size.n_first for size in found),
-                holder.runs,
+        spark, n_cores = self._spark, count_cores(self._spark)
+        for name in inputs.repeated:
+            _log.warning("%s was named more than once; it is read once", name)
+        if self._table is None:
+            groups = plan_inputs(inputs, settings, _TASKS_PER_CORE * n_cores)
+            n_bytes = sum(piece.n_bytes for group in groups for piece in group if not piece.end)
+            n_parts = max(_TASKS_PER_CORE * n_cores, n_bytes // _BYTES_PER_PART)
+            frame = spark.range(0, len(groups), 1, len(groups))
+            task = partial(_read_groups, groups)
+        else:
+            # Nobody knows how large a table is before it is computed.
+            n_parts = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+            frame, task = _select_columns(self._table, settings), read_table
+            plan = replace(plan, choices=replace(plan.choices, column=None, format="parquet"))
+        threshold = plan.choices.sampling.threshold
+        bits = choose_bits(min(n_parts, _MAX_PARTS), threshold)
+        n_parts = count_ranges(bits, threshold)
+        with explain_failure("it was asked how it partitions"):
+            plan = replace(plan, range_bits=bits, slots=_find_slots(spark, n_parts))
+        rows = frame.mapInArrow(lambda batches: task(batches, plan), SCHEMA)
+        merged = rows.repartition(n_parts, "slot").mapInArrow(merge_rows, SCHEMA)
+        self._kept.append(merged.persist(StorageLevel.DISK_ONLY))
+        return _Merged(merged, plan)
+
+
+def _plan_tasks(label: str, choices: Choices, inputs: InputFiles) -> Plan:
+    """Return what tasks are told, but for what depends on more than the user's words."""
+    return Plan(
+        label=label,
+        choices=choices,
+        cut=None,
+        needs_times=False,
+        row_threshold=WHOLE,
+        range_bits=0,
+        slots=[],
+        addresses=tuple(RemotePath(name).address for name in inputs.names if is_remote(name)),
+        folder=os.getcwd(),  # noqa: PTH109 - a string for the tasks
+    )
+
+
+def _settings(choices: Choices, date: dt.date | None) -> dict[str, Setting]:
+    return {**choices.settings(date), ENGINE: "spark"}
+
+
+def _read_groups(
+    groups: list[tuple[Piece, ...]], batches: "Iterable[pa.RecordBatch]", plan: Plan
+) -> "Iterator[pa.RecordBatch]":
+    """Read the pieces of those groups whose numbers come in."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            yield from read_pieces(groups[number], plan)
+
+
+def _find_slots(spark: "SparkSession", n_tasks: int) -> list[int]:
+    """Return a number for each task that Spark's own partitioning by hash leads to it.
+
+    A shuffle by a column sends a row to the task that the column's hash tells. Of the numbers
+    from 0 on, these are the first whose hashes tell 0, 1, 2 and so on: each range gets a task of
+    its own, no task gets two, and the tasks' results are in the order of the ranges.
+    """
+    from pyspark.sql import functions as sf
+
+    n_tried = 16 * n_tasks
+    while len(_known_slots.get(n_tasks, ())) < n_tasks:
+        n_tried *= 4
+        task = sf.pmod(sf.hash("id"), sf.lit(n_tasks)).alias("task")
+        numbers = spark.range(0, n_tried, 1, 1).groupBy(task).agg(sf.min("id").alias("slot"))
+        found = sorted(numbers.collect(), key=lambda row: row["task"])
+        _known_slots[n_tasks] = [row["slot"] for row in found]
+    return _known_slots[n_tasks]
+
+
+# ---------------------------------------------------------------------------------------- tables
+
+
+def _select_columns(table: "DataFrame", settings: Settings) -> "DataFrame":
+    """Select the columns that hold captures, and give them the names that readers know."""
+    from pyspark.sql import functions as sf
+
+    leaves = list(_list_leaves(table.schema, ()))
+    # The nested index of Common Crawl calls url.url what the flat one calls url.
+    names = ["url" if leaf == ("url", "url") else ".".join(leaf) for leaf in leaves]
+    found = find_columns(names, settings, source=TABLE)
+    return table.select(
+        *(
+            sf.col(".".join(f"`{step.replace('`', '``')}`" for step in leaves[place])).alias(
+                _COLUMN_NAMES[field]
             )
+            for field, place in found.items()
+        )
+    )
 
-    def _take_attributes(
-        self,
-        builder: SetBuilder,
-        label: str,
-        shuffled: Shuffled,
-        sizes: Sizes,
-        facts: Facts,
-        job: "_Job",
-    ) -> None:
-        """Let the builder have the attributes of the smallest keys."""
-        n_keys = sum(size.n_keys for size in sizes.get((label, BY_URL), []))
-        found = shuffled.attributes(label, n_keys)
-        known = decode_attributes(found, facts.attributes_below(label))
-        if len(known) < MAX_KEYS and known.threshold < job.threshold:
-            # Tasks have handed on too few: the files hold the same URLs, or very unlike ones.
-            end = _find_end(sizes.get((label, BY_URL), []), job)
-            if end > known.threshold:
-                _log.info("reading the inputs once more, for hosts and media types")
-                again = self._run(job, attributes_below=end)
-                below = Facts(again.collect()[0]).attributes_below(label)
-                known = decode_attributes(again.attributes(label, n_keys), below)
-        builder.attributes.take_up(known)
+
+def _list_leaves(fields: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:  # noqa: ANN401
+    for field in fields:
+        place = (*above, field.name)
+        if hasattr(field.dataType, "fields"):
+            yield from _list_leaves(field.dataType, place)
+        else:
+            yield place
+
+
+# --------------------------------------------------------------------------------- what was found
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """How many keys a row of a hash range holds, and their sum modulo 2**64."""
+
+    part: int
+    n_keys: int
+    total: int
 
 
 class _Holder(Protocol):
@@ -217,138 +267,159 @@ class _Holder(Protocol):
     runs: SortedKeys
 
 
-class _Job:
-    """How the inputs of a crawl, or of a collection, are read by tasks."""
+class _Merged:
+    """Merged rows, kept on the disks of the cluster. All the work is done when this is made."""
+
+    def __init__(self, frame: "DataFrame", plan: Plan) -> None:
+        from pyspark.sql import functions as sf
+
+        self._frame, self._range_bits = frame, plan.range_bits
+        self._is_limited = plan.choices.sampling.max_keys is not None
+        self._here: list[Row] | None = None
+        of_reports = sf.when(sf.col("what") == REPORT, sf.col("data")).alias("data")
+        wanted = frame.where(sf.col("what") != ATTRIBUTES)
+        reports: list[TaskReport] = []
+        self._sizes: dict[tuple[str, str], list[_Size]] = {}
+        for row in self._collect(wanted.select("label", "what", "part", "n", "total", of_reports)):
+            if row["what"] == REPORT:
+                reports.append(pickle.loads(row["data"]))  # noqa: S301 - of our own tasks
+            else:
+                size = _Size(row["part"], row["n"], row["total"])
+                self._sizes.setdefault((row["label"], row["what"]), []).append(size)
+        # Who was faster leaves no trace.
+        self.reports = sorted(
+            reports, key=lambda report: [item.piece.number for item in report.pieces]
+        )
+        if sum(size.n_keys for sizes in self._sizes.values() for size in sizes) <= _FEW_KEYS:
+            self._here = self._collect(frame)
+
+    @staticmethod
+    def _collect(frame: "DataFrame") -> "list[Row]":
+        with explain_failure("reading the inputs"):
+            return list(frame.collect())
+
+    def _rows(self, label: str, what: str, *, last: int, are_few: bool) -> "Iterator[Row]":
+        """Yield rows up to a hash range, in rising order of these, as they come in."""
+        if self._here is not None:
+            yield from (
+                row
+                for row in self._here
+                if (row["label"], row["what"]) == (label, what) and row["part"] <= last
+            )
+            return
+        from pyspark.sql import functions as sf
+
+        is_wanted = (sf.col("label") == label) & (sf.col("what") == what) & (sf.col("part") <= last)
+        wanted = self._frame.where(is_wanted).select("data")
+        if are_few:
+            yield from self._collect(wanted)
+            return
+        with explain_failure("reading the inputs"):
+            yield from wanted.toLocalIterator(prefetchPartitions=True)
+
+    def _keys(self, label: str, level: str, n_keys: int) -> Iterator[_Keys]:
+        rows = self._rows(label, level, last=WHOLE >> 32, are_few=n_keys <= _FEW_KEYS)
+        return (np.frombuffer(row["data"], np.uint64) for row in rows)
+
+    def describe(self) -> ReadInputs:
+        """Return what was read, and log what tasks have logged, each message once."""
+        for level, message in dict.fromkeys(one for report in self.reports for one in report.log):
+            _log.log(level, "%s", message)
+        found = [item for report in self.reports for item in report.pieces]
+        n_found, n_lines = Counter[str](), Counter[str]()
+        examples: list[Rejection] = []
+        for item in found:
+            examples += _in_file(item, n_lines[item.piece.name])
+            n_lines[item.piece.name] += item.n_lines
+            n_found[item.piece.name] += item.n_found
+        for item in found:
+            leads_on = item.piece.leads_on or item.piece.end
+            if len(n_found) > 1 and not leads_on and not n_found[item.piece.name]:
+                _log.warning("%s holds no captures", item.piece.name)
+        return ReadInputs(
+            inputs=tuple(one for item in found for one in item.read.inputs),
+            damages=tuple(one for item in found for one in item.read.damages),
+            examples=tuple(examples[:MAX_EXAMPLES]),
+        )
+
+    def describe_table(self, label: str) -> Input:
+        """Return a table as an input: what it holds is told by its keys alone."""
+        sizes = self._sizes.get((label, BY_URL), [])
+        n_keys = sum(size.n_keys for size in sizes)
+        total = sum(size.total for size in sizes) % WHOLE
+        return Input(name="Spark table", checksum=f"keys-sum:{n_keys}:{total:016x}")
+
+    def fill(self, builder: SetBuilder, label: str) -> None:
+        """Let a builder have what was found of a crawl; its keys stay where they are."""
+        parts = [report.crawls[label] for report in self.reports if label in report.crawls]
+        for part in parts:
+            builder.add(part.captures)
+            builder.row_threshold = min(builder.row_threshold, part.row_threshold)
+            for one in builder.levels:
+                n_captures, n_by_digest, excluded = part.levels[one.level]
+                one.n_captures += n_captures
+                one.n_by_digest += n_by_digest
+                one.excluded.update(excluded)
+        holders: list[tuple[str, _Holder]] = [(BY_URL, builder)]
+        holders += [(one.level, one) for one in builder.levels]
+        for level, holder in holders:
+            least = min(part.thresholds[level] for part in parts) if parts else WHOLE
+            self._take_keys(holder, label, level, least)
+        self._take_rows(builder, label)
+
+    def _take_keys(self, holder: _Holder, label: str, level: str, least: int) -> None:
+        n_keys = sum(size.n_keys for size in self._sizes.get((label, level), []))
+        if not self._is_limited:
+            holder.runs = _KeysElsewhere(
+                holder.runs, n_keys, partial(self._keys, label, level, n_keys)
+            )
+            return
+        # Below the least threshold of a task, all keys of the crawl are known.
+        holder.runs.threshold = min(holder.runs.threshold, least)
+        for keys in self._keys(label, level, n_keys):
+            if int(keys[0]) >= holder.runs.threshold:
+                break
+            holder.runs.add(keys)
+
+    def _take_rows(self, builder: SetBuilder, label: str) -> None:
+        """Let a builder have attributes, of no more hash ranges than hold as many as are kept."""
+        sizes = self._sizes.get((label, BY_URL), [])
+        n_so_far = accumulate(size.n_keys for size in sizes)
+        found = zip(sizes, n_so_far, strict=True)
+        last = next((size.part for size, n in found if n > MAX_ATTRIBUTES), WHOLE >> 32)
+        end = (last + 1) << (KEY_BITS - self._range_bits)
+        builder.row_threshold = min(builder.row_threshold, end)
+        for row in self._rows(label, ATTRIBUTES, last=last, are_few=True):
+            builder.add(summarise(rows=unpack_attributes(row["data"], builder.names)))
+
+
+class _KeysElsewhere:
+    """Sorted keys that Spark holds, together with some that are here; see `SortedKeys`."""
 
     def __init__(
-        self,
-        spark: "SparkSession",
-        inputs: InputFiles,
-        choices: Choices,
-        cut: Cut | None,
-        *,
-        label: str,
-        date: dt.date | None,
-        frame: "DataFrame | None",
+        self, here: SortedKeys, n_elsewhere: int, fetch: Callable[[], Iterator[_Keys]]
     ) -> None:
-        for name in inputs.repeated:
-            _log.warning("%s was named more than once; it is read once", name)
-        self._spark, self._frame = spark, frame
-        self._request = choices.request(None if cut is None else cut.group)
-        self._cores = count_cores(spark)
-        self._inputs = None if frame is not None else self._plan(inputs, choices, cut)
-        self.threshold = choices.sampling.threshold
-        self.range_bits = _choose_bits(self._count_parts(), self.threshold)
-        self.n_parts = count_ranges(self.range_bits, self.threshold)
-        self._task_plan = TaskPlan(
-            label=label,
-            choices=choices,
-            cut=cut,
-            needs_times=cut is None and needs_times(label, date),
-            range_bits=self.range_bits,
-            slots=find_slots(spark, self.n_parts),
-            names=() if self._inputs is None else self._inputs.names,
-            folder=os.getcwd(),  # noqa: PTH109 - a string for the tasks
-            n_bytes=0 if self._inputs is None else self._inputs.n_bytes,
-            slack=ATTRIBUTE_SLACK,
-        )
+        self._here, self._n_elsewhere, self._fetch = here, n_elsewhere, fetch
+        self.threshold = here.threshold
 
-    def run(self, attributes_below: int | None) -> Shuffled:
-        """Let the tasks read; `attributes_below` as in `TaskPlan`."""
-        plan = replace(self._task_plan, attributes_below=attributes_below)
-        return run_tasks(
-            list(self._frames(plan)),
-            self.n_parts,
-            first_end(self.threshold),
-            are_few=self._inputs is not None and self._inputs.n_most_keys <= FEW_KEYS,
-        )
+    @property
+    def n_most(self) -> int:
+        return self._n_elsewhere + self._here.n_most
 
-    def _count_parts(self) -> int:
-        """Return into how many parts the keys are cut at least: some megabytes, and not few."""
-        if self._inputs is None:
-            # Nobody knows how large a table is before it is computed.
-            return int(self._spark.conf.get(_PARTITIONS) or _USUAL_PARTITIONS)
-        n_by_size = self._inputs.n_most_keys // _KEYS_PER_PART
-        return max(_PARTS_PER_CORE * self._cores, n_by_size)
+    def add(self, keys: _Keys) -> None:
+        self._here.add(keys)
 
-    def _plan(self, inputs: InputFiles, choices: Choices, cut: Cut | None) -> InputPlan:
-        def choose(names: Sequence[str]) -> Sequence[str]:
-            # What cuts a collection may stand in a folder's name, of which Spark does not tell.
-            return () if cut else tables.find_readable(names, self._request)
-
-        return plan_inputs(
-            inputs.names,
-            self._request,
-            n_tasks=_TASKS_PER_CORE * self._cores,
-            choose_tables=choose,
-            keep_damaged=choices.on_damage == "keep",
-        )
-
-    def _frames(self, plan: TaskPlan) -> "Iterator[tuple[DataFrame, Task]]":
-        if self._frame is not None:
-            yield self._read_frame(self._frame, plan, "the table", 0)
-            return
-        if self._inputs is None:
-            return
-        groups = self._inputs.groups
-        if groups:
-            numbers = self._spark.range(0, len(groups), 1, len(groups))
-
-            def read(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-                for batch in batches:
-                    for number in batch.column(0).to_pylist():
-                        yield from read_pieces(groups[number], plan)
-
-            yield numbers, read
-        if self._inputs.tables:
-            frame = tables.read_files(self._spark, self._inputs.tables)
-            n_tables = len(self._inputs.tables)
-            name = self._inputs.tables[0] if n_tables == 1 else f"{n_tables} Parquet files"
-            yield self._read_frame(frame, plan, name, PIECE_BYTES)
-
-    def _read_frame(
-        self, frame: "DataFrame", plan: TaskPlan, name: str, n_bytes: int
-    ) -> "tuple[DataFrame, Task]":
-        selected, fields = tables.select_fields(frame, self._request, name)
-
-        def read(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-            return read_tables(batches, fields, plan, name=name, n_bytes=n_bytes)
-
-        return selected, read
+    def ranges(self) -> Iterator[_Keys]:
+        if self._here.n_most == 0:
+            return self._fetch()
+        for keys in self._fetch():
+            self._here.add(keys)
+        return self._here.ranges()
 
 
-def _choose_bits(n_parts: int, threshold: int) -> int:
-    """Return by how many leading bits to cut keys below a threshold into so many parts."""
-    bits = min(_MAX_PART_BITS, (n_parts - 1).bit_length())
-    # Of a sample, only some of the parts have keys.
-    return bits + (WHOLE // threshold).bit_length() - 1
-
-
-def _take_smallest(runs: SortedKeys, stream: Iterable[NDArray[np.uint64]], least: int) -> None:
-    """Add keys in rising order until those that are kept are known."""
-    runs.threshold = min(runs.threshold, least)
-    for keys in stream:
-        if int(keys[0]) >= runs.threshold:
-            break
-        runs.add(keys)
-
-
-def _find_end(sizes: list[PartSize], job: _Job) -> int:
-    """Return below which hash range's end there are as many keys as have attributes."""
-    n_keys = 0
-    for size in sizes:
-        n_keys += size.n_keys
-        if n_keys >= MAX_KEYS:
-            return min(job.threshold, (size.part + 1) << (KEY_BITS - job.range_bits))
-    return job.threshold
-
-
-def _describe_frame(sizes: list[PartSize]) -> Input:
-    """Return a table as an input: what it holds is told by its keys alone."""
-    total = sum(size.total for size in sizes) % WHOLE
-    n_keys = sum(size.n_keys for size in sizes)
-    return Input(name="Spark table", checksum=f"keys-sum:{n_keys}:{total:016x}")
-
-
-def _settings(choices: Choices, date: dt.date | None) -> dict[str, Setting]:
-    return {**settings_of(choices, date), ENGINE: "spark"}
+def _in_file(found: PieceReport, n_before: int) -> list[Rejection]:
+    """Return examples with the lines that they have in their whole files."""
+    return [
+        one if one.line is None else replace(one, line=one.line + n_before)
+        for one in found.read.examples
+    ]

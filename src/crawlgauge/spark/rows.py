@@ -1,222 +1,208 @@
-"""What tasks hand to each other: sorted keys, attributes and counts, in a few rows of bytes."""
+"""What tasks hand to each other and to the driver: sorted keys, attributes and reports, in rows.
 
-import json
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any
+A row holds keys of one level of a crawl, some of its attributes, or the report of a task, and goes
+to the task that its slot leads to: the one that merges the keys of its hash range.
+"""
+
+import pickle
+from collections.abc import Iterable, Iterator
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from crawlgauge.keys.thresholds import KEY_BITS, WHOLE
+from crawlgauge.core.batch import ROW
+from crawlgauge.core.sets import first_captures, sort_unique
+from crawlgauge.ingest.builder import MAX_ATTRIBUTES
+from crawlgauge.keys.names import Names
+from crawlgauge.keys.sampling import KEY_BITS, WHOLE
 from crawlgauge.store.attributes import Attributes
 
 __all__ = [
     "ATTRIBUTES",
-    "FACTS",
-    "KEYS",
-    "SPARK_SCHEMA",
-    "attribute_rows",
-    "decode_attributes",
-    "decode_keys",
-    "encode_attributes",
-    "facts_row",
+    "REPORT",
+    "SCHEMA",
+    "Row",
+    "choose_bits",
+    "cut_ranges",
+    "gather",
     "key_rows",
-    "make_row",
-    "table_of",
+    "merge_rows",
+    "pack_attributes",
+    "unpack_attributes",
 ]
 
-KEYS, ATTRIBUTES, FACTS = range(3)
-"""Kinds of rows."""
+SCHEMA = "slot bigint, label string, what string, part int, n bigint, total bigint, data binary"
+"""`what` is a level, `ATTRIBUTES` or `REPORT`, and `part` a hash range. Of keys, `n` says how many
+there are, and `total` is their sum modulo 2**64."""
 
-SPARK_SCHEMA = (
-    "slot bigint, kind int, label string, level string, part int, n bigint, n_first bigint, "
-    "total bigint, data binary"
-)
+ATTRIBUTES, REPORT = "attributes", "report"
+
+Row = tuple[int, str, str, int, int, int, bytes]
+"""As in the schema."""
+
+Keys = NDArray[np.uint64]
+
 _ARROW_SCHEMA = pa.schema(
     [
         ("slot", pa.int64()),
-        ("kind", pa.int32()),
         ("label", pa.string()),
-        ("level", pa.string()),
+        ("what", pa.string()),
         ("part", pa.int32()),
         ("n", pa.int64()),
-        ("n_first", pa.int64()),
         ("total", pa.int64()),
         ("data", pa.binary()),
     ]
 )
-"""A row goes to the task that `slot` leads to; `part` is its hash range. Of keys, `n` says how
-many there are, `n_first` how many of these are in the first of the parts that tell their number,
-and `total` is their sum, modulo 2**64."""
-
 _KEYS_PER_ROW = 1 << 19
-"""Four megabytes: enough for a row to cost nothing, and little beside a task's memory."""
-
-_Keys = NDArray[np.uint64]
-_COLUMNS = pa.schema(
-    [
-        ("key", pa.uint64()),
-        ("time", pa.int64()),
-        ("status", pa.int16()),
-        ("host", pa.dictionary(pa.int32(), pa.string())),
-        ("mime", pa.dictionary(pa.int32(), pa.string())),
-    ]
-)
+_BATCH_BYTES = 1 << 22
+"""Enough for a batch to cost nothing, and little beside a task's memory."""
 
 
-def make_row(
-    kind: int,
-    data: bytes,
-    *,
-    slot: int,
-    label: str = "",
-    level: str = "",
-    part: int = 0,
-    n: int = 0,
-    n_first: int = 0,
-    total: int = 0,
-) -> pa.RecordBatch:
-    """Return one row as a batch; see the schema for what its columns mean."""
-    values = (slot, kind, label, level, part, n, n_first, total, data)
-    arrays = [
-        pa.array([value], field.type) for value, field in zip(values, _ARROW_SCHEMA, strict=True)
-    ]
-    return pa.record_batch(arrays, schema=_ARROW_SCHEMA)
+def choose_bits(n_ranges: int, threshold: int) -> int:
+    """Return by how many leading bits keys below a threshold are cut into so many ranges.
+
+    Examples
+    --------
+    >>> choose_bits(8, WHOLE), choose_bits(8, 1 << 58)
+    (3, 9)
+    """
+    # Of a sample, only some of the ranges have keys.
+    n_beyond = (WHOLE // threshold).bit_length() - 1
+    return min(KEY_BITS, (n_ranges - 1).bit_length() + n_beyond)
 
 
-def key_rows(
-    keys: _Keys, *, slot: int, label: str, level: str, part: int, first_end: int
-) -> Iterator[pa.RecordBatch]:
-    """Yield sorted keys of one hash range as rows.
+def cut_ranges(keys: Keys, range_bits: int) -> Iterator[tuple[int, int, int]]:
+    """Yield for each hash range that has some of the keys which it is, and where they are.
 
     Parameters
     ----------
     keys
-        May be none: then there is no row.
-    slot, label, level, part
-        As in the schema.
-    first_end
-        Keys below it are counted apart.
+        Rising.
+    range_bits
+        How many leading bits tell ranges apart.
     """
+    if keys.size == 0:
+        return
+    shift = KEY_BITS - range_bits
+    parts = range(int(keys[0]) >> shift, (int(keys[-1]) >> shift) + 1)
+    lows = np.array([part << shift for part in parts[1:]], np.uint64)
+    bounds = [0, *np.searchsorted(keys, lows).tolist(), keys.size]
+    for part, start, end in zip(parts, bounds, bounds[1:], strict=False):
+        if start < end:
+            yield part, start, end
+
+
+def key_rows(keys: Keys, slot: int, label: str, level: str, part: int) -> Iterator[Row]:
+    """Yield sorted keys of one hash range as rows; see `SCHEMA`."""
     for start in range(0, keys.size, _KEYS_PER_ROW):
         some = keys[start : start + _KEYS_PER_ROW]
-        n_first = some.size
-        if first_end < WHOLE:
-            n_first = int(np.searchsorted(some, np.uint64(first_end)))
-        yield make_row(
-            KEYS,
-            np.ascontiguousarray(some, dtype="<u8").tobytes(),
-            slot=slot,
-            label=label,
-            level=level,
-            part=part,
-            n=some.size,
-            n_first=n_first,
-            total=int(np.add.reduce(some).astype(np.int64)),
-        )
+        total = int(np.add.reduce(some).astype(np.int64))
+        yield slot, label, level, part, some.size, total, some.tobytes()
 
 
-def decode_keys(data: bytes) -> _Keys:
-    """Return the keys of a row."""
-    return np.frombuffer(data, dtype="<u8").astype(np.uint64, copy=False)
+def pack_attributes(found: Attributes, some: slice = slice(None)) -> bytes:
+    """Return attributes, or some of them, as bytes, with only those texts that they refer to."""
+    hosts, mimes = (*found.hosts, ""), (*found.mimes, "")
+    # A text that is met again is but referred to.
+    texts = (
+        [hosts[code] for code in found.host_codes[some].tolist()],
+        [mimes[code] for code in found.mime_codes[some].tolist()],
+    )
+    return pickle.dumps(((found.keys[some], found.times[some], found.statuses[some]), texts))
 
 
-def facts_row(facts: dict[str, Any], slot: int) -> pa.RecordBatch:
-    """Return what a task has counted as a row."""
-    return make_row(FACTS, json.dumps(facts).encode(), slot=slot)
-
-
-def attribute_rows(
-    attributes: Attributes, *, slots: list[int], label: str, range_bits: int
-) -> Iterator[pa.RecordBatch]:
-    """Yield the attributes of each hash range as rows."""
-    if len(attributes) == 0:
-        return
-    table = table_of(attributes)
-    shift = np.uint64(KEY_BITS - range_bits) if range_bits else None
-    numbers = np.zeros(len(attributes), dtype=np.int64)
-    if shift is not None:
-        numbers = (attributes.keys >> shift).astype(np.int64)
-    parts, starts = np.unique(numbers, return_index=True)
-    for part, (start, end) in zip(
-        parts.tolist(), pairwise([*starts.tolist(), len(attributes)]), strict=True
-    ):
-        some = table.slice(start, end - start)
-        yield make_row(
-            ATTRIBUTES,
-            encode_attributes(some),
-            slot=slots[part],
-            label=label,
-            part=part,
-            n=some.num_rows,
-        )
-
-
-def table_of(attributes: Attributes) -> pa.Table:
-    """Return attributes as a table."""
-    columns = [
-        pa.array(attributes.keys),
-        pa.array(attributes.times),
-        pa.array(attributes.statuses),
-        _dictionary(attributes.host_codes, attributes.hosts),
-        _dictionary(attributes.mime_codes, attributes.mimes),
-    ]
-    return pa.table(columns, schema=_COLUMNS)
-
-
-def encode_attributes(table: pa.Table) -> bytes:
-    """Return a table of attributes as bytes, with only those texts that it refers to."""
-    for place, name in enumerate(_COLUMNS.names):
-        if pa.types.is_dictionary(_COLUMNS.field(name).type):
-            texts = table.column(name).combine_chunks().cast(pa.string())
-            encoded = pc.dictionary_encode(texts)
-            table = table.set_column(place, _COLUMNS.field(name), encoded)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, _COLUMNS) as writer:
-        writer.write_table(table)
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
-
-
-def decode_attributes(pieces: list[bytes], threshold: int = WHOLE) -> Attributes:
-    """Return the attributes of rows whose keys rise from one to the next.
+def unpack_attributes(data: bytes, names: Names) -> NDArray[np.void]:
+    """Return attributes of a row as `ROW`.
 
     Parameters
     ----------
-    pieces
-        As `encode_attributes` returns them.
-    threshold
-        What is at it or above is left out.
+    data
+        Of a row that a task has made.
+    names
+        Numbers hosts and media types.
     """
-    tables = [pa.ipc.open_stream(piece).read_all() for piece in pieces]
-    table = pa.concat_tables([_COLUMNS.empty_table(), *tables]).unify_dictionaries()
-    table = table.combine_chunks()
-    keys = table.column("key").to_numpy()
-    if threshold < WHOLE:
-        table = table.slice(0, int(np.searchsorted(keys, np.uint64(threshold))))
-    hosts, mimes = (_codes(table.column(name)) for name in ("host", "mime"))
-    return Attributes(
-        keys=table.column("key").to_numpy().copy(),
-        times=table.column("time").to_numpy().copy(),
-        statuses=table.column("status").to_numpy().copy(),
-        host_codes=hosts[0],
-        hosts=hosts[1],
-        mime_codes=mimes[0],
-        mimes=mimes[1],
-        threshold=threshold,
+    (keys, times, statuses), (hosts, mimes) = pickle.loads(data)  # noqa: S301 - of our own tasks
+    rows = np.zeros(keys.size, ROW)
+    rows["key"], rows["time"], rows["status"] = keys, times, statuses
+    rows["host"] = names.name_hosts([text.encode() for text in hosts])
+    rows["mime"] = names.name_types([text.encode() for text in mimes])
+    return rows
+
+
+def gather(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
+    """Put rows together to batches of some megabytes."""
+    waiting: list[Row] = []
+    n_bytes = 0
+    for row in rows:
+        waiting.append(row)
+        n_bytes += len(row[-1])
+        if n_bytes >= _BATCH_BYTES:
+            yield _to_batch(waiting)
+            waiting, n_bytes = [], 0
+    if waiting:
+        yield _to_batch(waiting)
+
+
+def _to_batch(rows: list[Row]) -> pa.RecordBatch:
+    columns = [
+        pa.array(values, field.type)
+        for values, field in zip(zip(*rows, strict=True), _ARROW_SCHEMA, strict=True)
+    ]
+    return pa.record_batch(columns, schema=_ARROW_SCHEMA)
+
+
+# --------------------------------------------------------------------------------------- merging
+
+
+def merge_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Merge what tasks have found of the same hash ranges.
+
+    The order in which rows come in leaves no trace: whatever task is run again, and
+    wherever, the outcome is the same.
+
+    Parameters
+    ----------
+    batches
+        Rows of tasks that have read, all of some hash ranges.
+    """
+    return gather(_merge(batches))
+
+
+def _merge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    found: dict[tuple[int, str, str], list[bytes]] = {}
+    for batch in batches:
+        for row in batch.to_pylist():
+            if row["what"] == REPORT:
+                yield cast("Row", tuple(row.values()))
+            else:
+                place = row["part"], row["label"], row["what"]
+                found.setdefault(place, []).append(row["data"])
+    for place in sorted(found):
+        part, label, what = place
+        pieces = found.pop(place)
+        if what == ATTRIBUTES:
+            yield 0, label, what, part, 0, 0, _merge_attributes(pieces)
+        else:
+            keys = np.concatenate([np.frombuffer(piece, np.uint64) for piece in pieces])
+            yield from key_rows(keys[: sort_unique(keys)], 0, label, what, part)
+
+
+def _merge_attributes(pieces: Iterable[bytes]) -> bytes:
+    """Keep the first capture of each key, and no more keys than a whole crawl can need."""
+    names = Names()
+    rows = np.concatenate([unpack_attributes(piece, names) for piece in pieces])
+    rows = first_captures(rows, names.hosts, names.types)[: MAX_ATTRIBUTES + 1]
+    return pack_attributes(
+        Attributes(
+            keys=np.ascontiguousarray(rows["key"]),
+            times=np.ascontiguousarray(rows["time"]),
+            statuses=np.ascontiguousarray(rows["status"]),
+            host_codes=np.ascontiguousarray(rows["host"]),
+            mime_codes=np.ascontiguousarray(rows["mime"]),
+            hosts=tuple(text.decode() for text in names.hosts.texts()),
+            mimes=tuple(text.decode() for text in names.types.texts()),
+            threshold=WHOLE,
+        )
     )
-
-
-def _dictionary(codes: NDArray[np.int32], texts: pa.Array) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)
-
-
-def _codes(column: pa.ChunkedArray) -> tuple[NDArray[np.int32], pa.Array]:
-    if column.num_chunks == 0:
-        return np.empty(0, dtype=np.int32), pa.array([], pa.string())
-    whole = column.combine_chunks() if column.num_chunks > 1 else column.chunk(0)
-    codes = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return codes.astype(np.int32).copy(), whole.dictionary
