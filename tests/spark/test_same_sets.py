@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.keys import thresholds
-from crawlgauge.keys.hashing import compute_keys
-from crawlgauge.keys.rules import GIVEN
+from crawlgauge.core.captures import hash_texts
+from crawlgauge.ingest import builder
+from crawlgauge.keys import sampling
 from crawlgauge.spark import planning, reading
 
 
@@ -57,7 +57,7 @@ def test_a_scope_counts_the_same(both, write_cdxj, tmp_path):
 
 
 def test_the_smallest_keys_are_the_same(both, write_cdxj, monkeypatch):
-    monkeypatch.setattr(thresholds, "_AUTO_KEYS", 500)
+    monkeypatch.setattr(sampling, "_AUTO_KEYS", 500)
     paths = [write_cdxj(f"{n}.cdxj", seed=n, n_lines=1500) for n in range(4)]
     crawl = both(paths, sample="auto")
     assert crawl.crawl.n_sampled == 500
@@ -254,7 +254,7 @@ def test_the_hash_is_that_of_spark(spark):
     from pyspark.sql import functions as sf
 
     found = [row[0] % 2**64 for row in frame.select(sf.xxhash64("u")).collect()]
-    assert found == compute_keys(pa.array([t.encode() for t in texts]), GIVEN).tolist()
+    assert found == hash_texts([text.encode() for text in texts]).tolist()
 
 
 def test_one_host_with_nearly_all_urls_makes_no_task_larger(

@@ -523,8 +523,9 @@ def publish_crawl(
         What this is, for the answer.
     """
     builder = crawl.builder
-    attributes = builder.finish_attributes()
+    # Keys are counted first: then it is known which of them are in the sample.
     _check_sample(crawl)
+    attributes = builder.finish_attributes()
     description = CrawlSet(
         crawl=Crawl(
             label=writer.label,
