@@ -2,17 +2,19 @@
 
 import datetime as dt
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace as changed
 from typing import TYPE_CHECKING, Unpack, cast
 
 from crawlgauge.crawl import check_label, parse_date
 from crawlgauge.errors import StoreError
 from crawlgauge.ingest.adding import Addition, add_to_store
-from crawlgauge.ingest.many import read_crawl_list
+from crawlgauge.ingest.many import ListedCrawl, read_crawl_list
 from crawlgauge.ingest.options import (
     Choices,
     ReadOptions,
+    WhenPresent,
     choose_reading,
     choose_when_present,
     find_all,
@@ -24,7 +26,7 @@ from crawlgauge.sources.remote import AnyPath, to_path
 from crawlgauge.spark.reading import SparkReader
 from crawlgauge.spark.session import Watcher, watch_tasks
 from crawlgauge.spark.tasks import TABLE
-from crawlgauge.store.catalogue import store_for_adding
+from crawlgauge.store.catalogue import Store, store_for_adding
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -84,24 +86,13 @@ def add(
         as before.
     """
     check_label(label)
-    place = find_store(store)
-    choices = _choose(options, place)
     found_date = parse_date(date) if isinstance(date, str) else date
+    present = choose_when_present(replace=replace, append=append)
+    place, choices = _choose(store, options)
     table, files = _read_source(source, append=append)
-    with (
-        store_for_adding(place, choices.rule) as opened,
-        SparkReader(spark, table) as reader,
-        watch_tasks(spark, progress),
-    ):
-        return add_to_store(
-            opened,
-            label,
-            files,
-            choices=choices,
-            date=found_date,
-            when_present=choose_when_present(replace=replace, append=append),
-            read=reader.read,
-        )
+    with _open(spark, place, choices, progress) as opened:
+        crawl = ListedCrawl(label=label, date=found_date, inputs=files)
+        return _add(spark, opened, crawl, choices, present, table)
 
 
 def add_list(
@@ -131,24 +122,14 @@ def add_list(
     CrawlgaugeError
         As for `add`; crawls before the one that failed are in the store.
     """
-    place = find_store(store)
-    choices = _choose(options, place)
+    present = choose_when_present(replace=replace, append=append)
+    place, choices = _choose(store, options)
     additions = []
-    with store_for_adding(place, choices.rule) as opened, watch_tasks(spark, progress):
+    with _open(spark, place, choices, progress) as opened:
         for crawl in read_crawl_list(to_path(os.fspath(crawl_list))):
-            with SparkReader(spark) as reader:
-                addition = add_to_store(
-                    opened,
-                    crawl.label,
-                    crawl.inputs,
-                    choices=choices,
-                    date=crawl.date,
-                    when_present=choose_when_present(replace=replace, append=append),
-                    read=reader.read,
-                )
-            additions.append(addition)
+            additions.append(_add(spark, opened, crawl, choices, present))
             if on_added is not None:
-                on_added(addition)
+                on_added(additions[-1])
     return tuple(additions)
 
 
@@ -185,27 +166,46 @@ def split(
         If not just one of `period` and `pattern` is given.
     """
     cut = choose_cut(period, pattern, field)
-    place = find_store(store)
-    choices = _choose(options, place)
+    present = choose_when_present(replace=replace, append=False)
+    place, choices = _choose(store, options)
     files = find_all(inputs)
-    with (
-        store_for_adding(place, choices.rule) as opened,
-        SparkReader(spark) as reader,
-        watch_tasks(spark, progress),
-    ):
-        return add_split(
-            opened,
-            files,
-            cut,
-            choices=choices,
-            when_present=choose_when_present(replace=replace, append=False),
-            read=reader.read_collection,
-        )
+    with _open(spark, place, choices, progress) as opened, SparkReader(spark) as reader:
+        read = reader.read_collection
+        return add_split(opened, files, cut, choices=choices, when_present=present, read=read)
 
 
-def _choose(options: ReadOptions, place: AnyPath) -> Choices:
+def _choose(store: StrPath | None, options: ReadOptions) -> tuple[AnyPath, Choices]:
+    place = find_store(store)
     choices = choose_reading(options, place)
-    return choices if options.get("memory") else changed(choices, memory=TASK_MEMORY)
+    return place, choices if options.get("memory") else changed(choices, memory=TASK_MEMORY)
+
+
+@contextmanager
+def _open(
+    spark: "SparkSession", place: AnyPath, choices: Choices, progress: Watcher | None
+) -> Iterator[Store]:
+    with store_for_adding(place, choices.rule) as opened, watch_tasks(spark, progress):
+        yield opened
+
+
+def _add(
+    spark: "SparkSession",
+    store: Store,
+    crawl: ListedCrawl,
+    choices: Choices,
+    present: WhenPresent,
+    table: "DataFrame | None" = None,
+) -> Addition:
+    with SparkReader(spark, table) as reader:
+        return add_to_store(
+            store,
+            crawl.label,
+            crawl.inputs,
+            choices=choices,
+            date=crawl.date,
+            when_present=present,
+            read=reader.read,
+        )
 
 
 def _read_source(

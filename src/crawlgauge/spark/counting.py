@@ -22,7 +22,7 @@ from crawlgauge.spark.rows import choose_bits
 from crawlgauge.spark.session import Watcher, count_cores, explain_failure, tell_driver, watch_tasks
 from crawlgauge.store.catalogue import open_store
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.ranges import HashRange, SetReaders, choose_range_bits
+from crawlgauge.store.ranges import HashRange, Part, SetReaders, choose_range_bits
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -31,12 +31,9 @@ __all__ = ["SparkEngine", "overlaps"]
 
 _TASKS_PER_CORE = 4
 _MAX_GROUPS = 1 << 10
-_FEW_GROUPS = 1 << 5
-"""To ask task by task, so that memory stays small, takes longer than to ask all at once."""
-_SCHEMA = "pairs binary, masks binary, counts binary"
-_ARROW_SCHEMA = pa.schema([(name, pa.binary()) for name in ("pairs", "masks", "counts")])
-"""Of a group of hash ranges: what pairs of sets share, and how many keys have each history. There
-are none if they are too many."""
+_NAMES = ["pairs", "masks", "counts"]
+_SCHEMA = ", ".join(f"{name} binary" for name in _NAMES)
+"""Of a group of hash ranges: what pairs of sets share, and how many keys have each history."""
 
 
 def overlaps(
@@ -90,7 +87,7 @@ class SparkEngine:
         self._spark = spark
 
     def __call__(self, sets: Sequence[CrawlSet], threshold: int) -> SetCounts:
-        """Count all keys below a threshold in one pass; histories once more if they are too many."""
+        """Count all keys below a threshold, and histories once more if they are too many."""
         reachable = [
             replace(one, folder=one.folder.resolve()) if isinstance(one.folder, Path) else one
             for one in sets
@@ -121,11 +118,10 @@ class SparkEngine:
         full = None
         for group, row in zip(groups, self._run(count, len(groups)), strict=True):
             upper += np.frombuffer(row["pairs"], np.int64).reshape(upper.shape)
-            if full is None and row["masks"] is not None:
+            if full is None:
                 masks = np.frombuffer(row["masks"], np.uint64)
                 total.add(masks, np.frombuffer(row["counts"], np.int64))
-            if row["masks"] is None or len(total) > histories.MAX_HISTORIES:
-                full = full or group
+                full = group if len(total) > histories.MAX_HISTORIES else None
         return upper + np.triu(upper, 1).T, total, full
 
     def _run(
@@ -135,16 +131,13 @@ class SparkEngine:
         from pyspark import StorageLevel
 
         counted = self._spark.range(0, n_groups, 1, n_groups).mapInArrow(count, _SCHEMA)
-        with explain_failure("counting overlaps"):
-            if n_groups <= _FEW_GROUPS:
-                yield from counted.collect()
-                return
-            counted.persist(StorageLevel.DISK_ONLY)
-            try:
+        counted.persist(StorageLevel.DISK_ONLY)
+        try:
+            with explain_failure("counting overlaps"):
                 counted.selectExpr("count(pairs)").collect()
                 yield from counted.toLocalIterator(prefetchPartitions=True)
-            finally:
-                counted.unpersist()
+        finally:
+            counted.unpersist()
 
 
 def _count_group(
@@ -164,16 +157,15 @@ def _count_group(
             keys = readers.between(where.low, min(where.high, threshold))
             if has_masks:
                 counts = total if len(total) <= most else upper
-                parts = [(place, some, None) for place, some in enumerate(keys)]
-                count_masks(parts, where.low, where.width, counts)  # type: ignore[arg-type]
+                parts: list[Part] = [(place, some, None) for place, some in enumerate(keys)]
+                count_masks(parts, where.low, where.width, counts)
             else:
                 count_pairs(keys, where.low, where.width, upper)
-    masks, counts_of_masks = total.arrays()
     if has_masks:
-        upper += np.triu(pairs_of_masks(masks, counts_of_masks, len(sets)))
-    found = [masks.tobytes(), counts_of_masks.tobytes()] if masks.size <= most else [None, None]
-    columns = [pa.array([value], pa.binary()) for value in (upper.tobytes(), *found)]
-    return pa.record_batch(columns, schema=_ARROW_SCHEMA)
+        upper += np.triu(pairs_of_masks(*total.arrays(), len(sets)))
+    # If there are too many histories, these are too many for the driver too.
+    found = (upper, *total.arrays())
+    return pa.record_batch([pa.array([one.tobytes()]) for one in found], _NAMES)
 
 
 def _see(one: CrawlSet) -> CrawlSet:

@@ -10,13 +10,11 @@ import os
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.ingest.adding import ENGINE, ReadCrawl
 from crawlgauge.ingest.builder import MAX_ATTRIBUTES, SetBuilder, open_builder
@@ -27,11 +25,11 @@ from crawlgauge.ingest.splitting import Cut, ReadCollection
 from crawlgauge.keys.names import Names
 from crawlgauge.keys.rules import BY_URL
 from crawlgauge.keys.sampling import KEY_BITS, WHOLE, count_ranges
-from crawlgauge.provenance import Input, Setting
+from crawlgauge.provenance import Input
 from crawlgauge.sources.captures import Rejection
 from crawlgauge.sources.columns import find_columns
 from crawlgauge.sources.inputs import InputFiles
-from crawlgauge.sources.reading import MAX_EXAMPLES, ReadInputs, ReadingProgress
+from crawlgauge.sources.reading import MAX_EXAMPLES, ReadingProgress, ReadInputs
 from crawlgauge.sources.remote import RemotePath, is_remote
 from crawlgauge.sources.what_counts import Settings
 from crawlgauge.spark.planning import Piece, plan_inputs
@@ -44,15 +42,8 @@ from crawlgauge.spark.rows import (
     unpack_attributes,
 )
 from crawlgauge.spark.session import count_cores, explain_failure
-from crawlgauge.spark.tasks import (
-    TABLE,
-    PieceReport,
-    Plan,
-    TaskReport,
-    read_pieces,
-    read_table,
-    summarise,
-)
+from crawlgauge.spark.tasks import TABLE, Plan, TaskReport, read_pieces, read_table, summarise
+from crawlgauge.store.key_set import Keys
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,6 +54,7 @@ __all__ = ["SparkReader"]
 _BYTES_PER_PART = 1 << 25
 """Of compressed inputs: not more than some million keys."""
 _MAX_PARTS = 1 << 12
+_DOING = "reading the inputs"
 _TASKS_PER_CORE = 2
 _FEW_KEYS = 1 << 20
 """To ask task by task, so that memory stays small, takes longer than to ask all at once."""
@@ -70,7 +62,6 @@ _COLUMN_NAMES = ("url", "urlkey", "timestamp", "status", "mime", "digest")
 """What columns of a table are called for the reader, by field."""
 
 _known_slots: dict[int, list[int]] = {}
-_Keys = NDArray[np.uint64]
 _log = logging.getLogger(__name__)
 
 
@@ -108,15 +99,18 @@ class SparkReader:
         progress: ReadingProgress | None,  # noqa: ARG002 - Spark tells of its tasks
     ) -> ReadCrawl:
         """Read the inputs of one crawl, as `ingest.adding.read_crawl` does."""
-        plan = _plan_tasks(label, choices, inputs)
-        needs = needs_times(label, date)
-        plan = replace(plan, needs_times=needs, row_threshold=builder.row_threshold)
-        merged = self._run(inputs, plan, choices.reading(Names()))
+        merged = self._run(
+            inputs,
+            choices,
+            label=label,
+            needs_times=needs_times(label, date),
+            row_threshold=builder.row_threshold,
+        )
         merged.fill(builder, label)
         read = merged.describe()
         if self._table is not None:
             read = replace(read, inputs=(merged.describe_table(label),))
-        settings = _settings(choices, date)
+        settings = {**choices.settings(date), ENGINE: "spark"}
         return ReadCrawl(builder=builder, read=read, settings=settings, unassigned={})
 
     def read_collection(
@@ -129,9 +123,7 @@ class SparkReader:
         progress: ReadingProgress | None,  # noqa: ARG002 - Spark tells of its tasks
     ) -> ReadCollection:
         """Read a collection and cut it, as `ingest.splitting.read_collection` does."""
-        plan = replace(_plan_tasks("", choices, inputs), cut=cut)
-        settings = choices.reading(Names(), is_split=True, group=cut.group)
-        merged = self._run(inputs, plan, settings)
+        merged = self._run(inputs, choices, cut=cut)
         builders = {}
         for label in sorted({label for report in merged.reports for label in report.crawls}):
             builders[label] = open_builder(choices.levels, choices.sampling, Names(), memory)
@@ -140,55 +132,55 @@ class SparkReader:
             builders=builders,
             rest=sum((report.rest for report in merged.reports), Counter()),
             read=merged.describe(),
-            settings=_settings(choices, None),
+            settings={**choices.settings(None), ENGINE: "spark"},
         )
 
-    def _run(self, inputs: InputFiles, plan: Plan, settings: Settings) -> "_Merged":
+    def _run(
+        self,
+        inputs: InputFiles,
+        choices: Choices,
+        *,
+        label: str = "",
+        cut: Cut | None = None,
+        needs_times: bool = False,
+        row_threshold: int = WHOLE,
+    ) -> "_Merged":
         """Let tasks read, and others merge what they have found."""
         from pyspark import StorageLevel
 
-        spark, n_cores = self._spark, count_cores(self._spark)
+        spark, n_tasks = self._spark, _TASKS_PER_CORE * count_cores(self._spark)
+        settings = choices.reading(Names(), is_split=cut is not None, group=cut and cut.group)
         for name in inputs.repeated:
             _log.warning("%s was named more than once; it is read once", name)
         if self._table is None:
-            groups = plan_inputs(inputs, settings, _TASKS_PER_CORE * n_cores)
+            groups = plan_inputs(inputs, settings, n_tasks)
             n_bytes = sum(piece.n_bytes for group in groups for piece in group if not piece.end)
-            n_parts = max(_TASKS_PER_CORE * n_cores, n_bytes // _BYTES_PER_PART)
+            n_parts = max(n_tasks, min(_MAX_PARTS, n_bytes // _BYTES_PER_PART))
             frame = spark.range(0, len(groups), 1, len(groups))
-            task = partial(_read_groups, groups)
+            read: Callable[[Iterable[pa.RecordBatch], Plan], Iterator[pa.RecordBatch]]
+            read = partial(_read_groups, groups)
         else:
             # Nobody knows how large a table is before it is computed.
             n_parts = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
-            frame, task = _select_columns(self._table, settings), read_table
-            plan = replace(plan, choices=replace(plan.choices, column=None, format="parquet"))
-        threshold = plan.choices.sampling.threshold
-        bits = choose_bits(min(n_parts, _MAX_PARTS), threshold)
-        n_parts = count_ranges(bits, threshold)
-        with explain_failure("it was asked how it partitions"):
-            plan = replace(plan, range_bits=bits, slots=_find_slots(spark, n_parts))
-        rows = frame.mapInArrow(lambda batches: task(batches, plan), SCHEMA)
+            frame, read = _select_columns(self._table, settings), read_table
+            choices = replace(choices, column=None, format="parquet")
+        bits = choose_bits(n_parts, choices.sampling.threshold)
+        n_parts = count_ranges(bits, choices.sampling.threshold)
+        plan = Plan(
+            label=label,
+            choices=choices,
+            cut=cut,
+            needs_times=needs_times,
+            row_threshold=row_threshold,
+            range_bits=bits,
+            slots=_find_slots(spark, n_parts),
+            addresses=tuple(RemotePath(name).address for name in inputs.names if is_remote(name)),
+            folder=os.getcwd(),  # noqa: PTH109 - a string for the tasks
+        )
+        rows = frame.mapInArrow(lambda batches: read(batches, plan), SCHEMA)
         merged = rows.repartition(n_parts, "slot").mapInArrow(merge_rows, SCHEMA)
         self._kept.append(merged.persist(StorageLevel.DISK_ONLY))
         return _Merged(merged, plan)
-
-
-def _plan_tasks(label: str, choices: Choices, inputs: InputFiles) -> Plan:
-    """Return what tasks are told, but for what depends on more than the user's words."""
-    return Plan(
-        label=label,
-        choices=choices,
-        cut=None,
-        needs_times=False,
-        row_threshold=WHOLE,
-        range_bits=0,
-        slots=[],
-        addresses=tuple(RemotePath(name).address for name in inputs.names if is_remote(name)),
-        folder=os.getcwd(),  # noqa: PTH109 - a string for the tasks
-    )
-
-
-def _settings(choices: Choices, date: dt.date | None) -> dict[str, Setting]:
-    return {**choices.settings(date), ENGINE: "spark"}
 
 
 def _read_groups(
@@ -252,102 +244,74 @@ def _list_leaves(fields: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...
 # --------------------------------------------------------------------------------- what was found
 
 
-@dataclass(frozen=True, slots=True)
-class _Size:
-    """How many keys a row of a hash range holds, and their sum modulo 2**64."""
-
-    part: int
-    n_keys: int
-    total: int
-
-
-class _Holder(Protocol):
-    """What has keys: a `SetBuilder` or a `LevelBuilder`."""
-
-    runs: SortedKeys
-
-
 class _Merged:
     """Merged rows, kept on the disks of the cluster. All the work is done when this is made."""
 
     def __init__(self, frame: "DataFrame", plan: Plan) -> None:
         from pyspark.sql import functions as sf
 
-        self._frame, self._range_bits = frame, plan.range_bits
-        self._is_limited = plan.choices.sampling.max_keys is not None
+        self._frame, self._plan = frame, plan
         self._here: list[Row] | None = None
+        self._sizes: dict[tuple[str, str], list[Row]] = {}
+        self.reports: list[TaskReport] = []
         of_reports = sf.when(sf.col("what") == REPORT, sf.col("data")).alias("data")
         wanted = frame.where(sf.col("what") != ATTRIBUTES)
-        reports: list[TaskReport] = []
-        self._sizes: dict[tuple[str, str], list[_Size]] = {}
-        for row in self._collect(wanted.select("label", "what", "part", "n", "total", of_reports)):
+        n_keys = 0
+        for row in _collect(wanted.select("label", "what", "part", "n", "total", of_reports)):
+            n_keys += row["n"]
             if row["what"] == REPORT:
-                reports.append(pickle.loads(row["data"]))  # noqa: S301 - of our own tasks
+                self.reports.append(pickle.loads(row["data"]))  # noqa: S301 - of our own tasks
             else:
-                size = _Size(row["part"], row["n"], row["total"])
-                self._sizes.setdefault((row["label"], row["what"]), []).append(size)
+                self._sizes.setdefault((row["label"], row["what"]), []).append(row)
         # Who was faster leaves no trace.
-        self.reports = sorted(
-            reports, key=lambda report: [item.piece.number for item in report.pieces]
-        )
-        if sum(size.n_keys for sizes in self._sizes.values() for size in sizes) <= _FEW_KEYS:
-            self._here = self._collect(frame)
+        self.reports.sort(key=lambda report: [one.piece.number for one in report.pieces])
+        if n_keys <= _FEW_KEYS:
+            self._here = _collect(frame)
 
-    @staticmethod
-    def _collect(frame: "DataFrame") -> "list[Row]":
-        with explain_failure("reading the inputs"):
-            return list(frame.collect())
-
-    def _rows(self, label: str, what: str, *, last: int, are_few: bool) -> "Iterator[Row]":
-        """Yield rows up to a hash range, in rising order of these, as they come in."""
-        if self._here is not None:
-            yield from (
-                row
-                for row in self._here
-                if (row["label"], row["what"]) == (label, what) and row["part"] <= last
-            )
-            return
+    def _fetch(self, label: str, what: str, n_keys: int, last: int = _MAX_PARTS) -> "Iterator[Row]":
+        """Yield rows up to a hash range, in rising order of these; few come all at once."""
         from pyspark.sql import functions as sf
 
+        if self._here is not None:
+            yield from (one for one in self._here if (one["label"], one["what"]) == (label, what))
+            return
         is_wanted = (sf.col("label") == label) & (sf.col("what") == what) & (sf.col("part") <= last)
         wanted = self._frame.where(is_wanted).select("data")
-        if are_few:
-            yield from self._collect(wanted)
+        if n_keys <= _FEW_KEYS:
+            yield from _collect(wanted)
             return
-        with explain_failure("reading the inputs"):
+        with explain_failure(_DOING):
             yield from wanted.toLocalIterator(prefetchPartitions=True)
-
-    def _keys(self, label: str, level: str, n_keys: int) -> Iterator[_Keys]:
-        rows = self._rows(label, level, last=WHOLE >> 32, are_few=n_keys <= _FEW_KEYS)
-        return (np.frombuffer(row["data"], np.uint64) for row in rows)
 
     def describe(self) -> ReadInputs:
         """Return what was read, and log what tasks have logged, each message once."""
         for level, message in dict.fromkeys(one for report in self.reports for one in report.log):
             _log.log(level, "%s", message)
-        found = [item for report in self.reports for item in report.pieces]
+        found = [one for report in self.reports for one in report.pieces]
         n_found, n_lines = Counter[str](), Counter[str]()
         examples: list[Rejection] = []
-        for item in found:
-            examples += _in_file(item, n_lines[item.piece.name])
-            n_lines[item.piece.name] += item.n_lines
-            n_found[item.piece.name] += item.n_found
-        for item in found:
-            leads_on = item.piece.leads_on or item.piece.end
-            if len(n_found) > 1 and not leads_on and not n_found[item.piece.name]:
-                _log.warning("%s holds no captures", item.piece.name)
+        for one in found:
+            n_before = n_lines[one.piece.name]
+            for example in one.read.examples:
+                line = None if example.line is None else n_before + example.line
+                examples.append(replace(example, line=line))
+            n_lines[one.piece.name] += one.n_lines
+            n_found[one.piece.name] += one.n_found
+        for one in found:
+            is_asked = not one.piece.leads_on and not one.piece.end
+            if is_asked and not n_found[one.piece.name] and len(n_found) > 1:
+                _log.warning("%s holds no captures", one.piece.name)
         return ReadInputs(
-            inputs=tuple(one for item in found for one in item.read.inputs),
-            damages=tuple(one for item in found for one in item.read.damages),
+            inputs=tuple(item for one in found for item in one.read.inputs),
+            damages=tuple(item for one in found for item in one.read.damages),
             examples=tuple(examples[:MAX_EXAMPLES]),
         )
 
     def describe_table(self, label: str) -> Input:
         """Return a table as an input: what it holds is told by its keys alone."""
         sizes = self._sizes.get((label, BY_URL), [])
-        n_keys = sum(size.n_keys for size in sizes)
-        total = sum(size.total for size in sizes) % WHOLE
-        return Input(name="Spark table", checksum=f"keys-sum:{n_keys}:{total:016x}")
+        n_keys, total = (sum(size[name] for size in sizes) for name in ("n", "total"))
+        return Input(name="Spark table", checksum=f"keys-sum:{n_keys}:{total % WHOLE:016x}")
 
     def fill(self, builder: SetBuilder, label: str) -> None:
         """Let a builder have what was found of a crawl; its keys stay where they are."""
@@ -360,66 +324,64 @@ class _Merged:
                 one.n_captures += n_captures
                 one.n_by_digest += n_by_digest
                 one.excluded.update(excluded)
-        holders: list[tuple[str, _Holder]] = [(BY_URL, builder)]
-        holders += [(one.level, one) for one in builder.levels]
-        for level, holder in holders:
-            least = min(part.thresholds[level] for part in parts) if parts else WHOLE
-            self._take_keys(holder, label, level, least)
         self._take_rows(builder, label)
-
-    def _take_keys(self, holder: _Holder, label: str, level: str, least: int) -> None:
-        n_keys = sum(size.n_keys for size in self._sizes.get((label, level), []))
-        if not self._is_limited:
-            holder.runs = _KeysElsewhere(
-                holder.runs, n_keys, partial(self._keys, label, level, n_keys)
-            )
-            return
-        # Below the least threshold of a task, all keys of the crawl are known.
-        holder.runs.threshold = min(holder.runs.threshold, least)
-        for keys in self._keys(label, level, n_keys):
-            if int(keys[0]) >= holder.runs.threshold:
-                break
-            holder.runs.add(keys)
+        for level, holder in ((BY_URL, builder), *((one.level, one) for one in builder.levels)):
+            n_keys = sum(size["n"] for size in self._sizes.get((label, level), []))
+            keys = _KeysElsewhere(holder.runs, n_keys, partial(self._fetch, label, level, n_keys))
+            if self._plan.choices.sampling.max_keys is None:
+                holder.runs = keys
+            else:
+                # Below the least threshold of a task, all keys of the crawl are known.
+                keys.take_smallest(min(part.thresholds[level] for part in parts))
 
     def _take_rows(self, builder: SetBuilder, label: str) -> None:
         """Let a builder have attributes, of no more hash ranges than hold as many as are kept."""
-        sizes = self._sizes.get((label, BY_URL), [])
-        n_so_far = accumulate(size.n_keys for size in sizes)
-        found = zip(sizes, n_so_far, strict=True)
-        last = next((size.part for size, n in found if n > MAX_ATTRIBUTES), WHOLE >> 32)
-        end = (last + 1) << (KEY_BITS - self._range_bits)
+        n_keys, last = 0, _MAX_PARTS
+        for size in self._sizes.get((label, BY_URL), []):
+            n_keys += size["n"]
+            if n_keys > MAX_ATTRIBUTES:
+                last = size["part"]
+                break
+        end = (last + 1) << (KEY_BITS - self._plan.range_bits)
         builder.row_threshold = min(builder.row_threshold, end)
-        for row in self._rows(label, ATTRIBUTES, last=last, are_few=True):
+        for row in self._fetch(label, ATTRIBUTES, 0, last):
             builder.add(summarise(rows=unpack_attributes(row["data"], builder.names)))
+
+
+def _collect(frame: "DataFrame") -> "list[Row]":
+    with explain_failure(_DOING):
+        return list(frame.collect())
 
 
 class _KeysElsewhere:
     """Sorted keys that Spark holds, together with some that are here; see `SortedKeys`."""
 
     def __init__(
-        self, here: SortedKeys, n_elsewhere: int, fetch: Callable[[], Iterator[_Keys]]
+        self, here: SortedKeys, n_there: int, fetch: "Callable[[], Iterator[Row]]"
     ) -> None:
-        self._here, self._n_elsewhere, self._fetch = here, n_elsewhere, fetch
+        self._here, self._n_there, self._fetch = here, n_there, fetch
         self.threshold = here.threshold
 
     @property
     def n_most(self) -> int:
-        return self._n_elsewhere + self._here.n_most
+        return self._n_there + self._here.n_most
 
-    def add(self, keys: _Keys) -> None:
+    def add(self, keys: Keys) -> None:
         self._here.add(keys)
 
-    def ranges(self) -> Iterator[_Keys]:
+    def ranges(self) -> Iterator[Keys]:
+        there = (np.frombuffer(row["data"], np.uint64) for row in self._fetch())
         if self._here.n_most == 0:
-            return self._fetch()
-        for keys in self._fetch():
+            return there
+        for keys in there:
             self._here.add(keys)
         return self._here.ranges()
 
-
-def _in_file(found: PieceReport, n_before: int) -> list[Rejection]:
-    """Return examples with the lines that they have in their whole files."""
-    return [
-        one if one.line is None else replace(one, line=one.line + n_before)
-        for one in found.read.examples
-    ]
+    def take_smallest(self, threshold: int) -> None:
+        """Take those here that are below a threshold, until these are more than are wanted."""
+        self._here.threshold = min(self._here.threshold, threshold)
+        for row in self._fetch():
+            keys = np.frombuffer(row["data"], np.uint64)
+            if keys[0] >= self._here.threshold:
+                break
+            self._here.add(keys)

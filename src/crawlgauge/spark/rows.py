@@ -6,7 +6,7 @@ to the task that its slot leads to: the one that merges the keys of its hash ran
 
 import pickle
 from collections.abc import Iterable, Iterator
-from typing import cast
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -17,47 +17,25 @@ from crawlgauge.core.sets import first_captures, sort_unique
 from crawlgauge.ingest.builder import MAX_ATTRIBUTES
 from crawlgauge.keys.names import Names
 from crawlgauge.keys.sampling import KEY_BITS, WHOLE
-from crawlgauge.store.attributes import Attributes
 
 __all__ = [
-    "ATTRIBUTES",
-    "REPORT",
-    "SCHEMA",
-    "Row",
-    "choose_bits",
-    "cut_ranges",
-    "gather",
-    "key_rows",
-    "merge_rows",
-    "pack_attributes",
-    "unpack_attributes",
+    *("ATTRIBUTES", "REPORT", "SCHEMA", "Row", "choose_bits", "cut_ranges", "merge_rows"),
+    *("pack_attributes", "pack_keys", "to_batches", "unpack_attributes"),
 ]
 
-SCHEMA = "slot bigint, label string, what string, part int, n bigint, total bigint, data binary"
+SCHEMA = "slot bigint, label string, what string, part bigint, n bigint, total bigint, data binary"
 """`what` is a level, `ATTRIBUTES` or `REPORT`, and `part` a hash range. Of keys, `n` says how many
 there are, and `total` is their sum modulo 2**64."""
 
+Row = tuple[int, str, str, int, int, int, bytes]
 ATTRIBUTES, REPORT = "attributes", "report"
 
-Row = tuple[int, str, str, int, int, int, bytes]
-"""As in the schema."""
-
-Keys = NDArray[np.uint64]
-
-_ARROW_SCHEMA = pa.schema(
-    [
-        ("slot", pa.int64()),
-        ("label", pa.string()),
-        ("what", pa.string()),
-        ("part", pa.int32()),
-        ("n", pa.int64()),
-        ("total", pa.int64()),
-        ("data", pa.binary()),
-    ]
-)
+_NAMES = [column.split()[0] for column in SCHEMA.split(", ")]
 _KEYS_PER_ROW = 1 << 19
 _BATCH_BYTES = 1 << 22
 """Enough for a batch to cost nothing, and little beside a task's memory."""
+
+Keys = NDArray[np.uint64]
 
 
 def choose_bits(n_ranges: int, threshold: int) -> int:
@@ -73,8 +51,8 @@ def choose_bits(n_ranges: int, threshold: int) -> int:
     return min(KEY_BITS, (n_ranges - 1).bit_length() + n_beyond)
 
 
-def cut_ranges(keys: Keys, range_bits: int) -> Iterator[tuple[int, int, int]]:
-    """Yield for each hash range that has some of the keys which it is, and where they are.
+def cut_ranges(keys: Keys, range_bits: int) -> Iterator[tuple[int, slice]]:
+    """Yield each hash range that has some of the keys, and where they are.
 
     Parameters
     ----------
@@ -83,18 +61,17 @@ def cut_ranges(keys: Keys, range_bits: int) -> Iterator[tuple[int, int, int]]:
     range_bits
         How many leading bits tell ranges apart.
     """
-    if keys.size == 0:
-        return
-    shift = KEY_BITS - range_bits
-    parts = range(int(keys[0]) >> shift, (int(keys[-1]) >> shift) + 1)
-    lows = np.array([part << shift for part in parts[1:]], np.uint64)
-    bounds = [0, *np.searchsorted(keys, lows).tolist(), keys.size]
-    for part, start, end in zip(parts, bounds, bounds[1:], strict=False):
-        if start < end:
-            yield part, start, end
+    if keys.size:
+        shift = KEY_BITS - range_bits
+        parts = range(int(keys[0]) >> shift, (int(keys[-1]) >> shift) + 1)
+        lows = np.array([part << shift for part in parts[1:]], np.uint64)
+        bounds = pairwise([0, *np.searchsorted(keys, lows).tolist(), keys.size])
+        for part, (start, end) in zip(parts, bounds, strict=True):
+            if start < end:
+                yield part, slice(start, end)
 
 
-def key_rows(keys: Keys, slot: int, label: str, level: str, part: int) -> Iterator[Row]:
+def pack_keys(keys: Keys, slot: int, label: str, level: str, part: int) -> Iterator[Row]:
     """Yield sorted keys of one hash range as rows; see `SCHEMA`."""
     for start in range(0, keys.size, _KEYS_PER_ROW):
         some = keys[start : start + _KEYS_PER_ROW]
@@ -102,36 +79,44 @@ def key_rows(keys: Keys, slot: int, label: str, level: str, part: int) -> Iterat
         yield slot, label, level, part, some.size, total, some.tobytes()
 
 
-def pack_attributes(found: Attributes, some: slice = slice(None)) -> bytes:
-    """Return attributes, or some of them, as bytes, with only those texts that they refer to."""
-    hosts, mimes = (*found.hosts, ""), (*found.mimes, "")
+def pack_attributes(
+    columns: Iterable[NDArray[np.integer]], hosts: Iterable[str], mimes: Iterable[str]
+) -> bytes:
+    """Return attributes as bytes, with only those texts that they refer to.
+
+    Parameters
+    ----------
+    columns
+        Keys, times, statuses, and codes of hosts and media types.
+    hosts, mimes
+        What the codes stand for.
+    """
+    *numbers, host_codes, mime_codes = map(np.ascontiguousarray, columns)
+    of_hosts, of_mimes = [*hosts, ""], [*mimes, ""]
     # A text that is met again is but referred to.
-    texts = (
-        [hosts[code] for code in found.host_codes[some].tolist()],
-        [mimes[code] for code in found.mime_codes[some].tolist()],
-    )
-    return pickle.dumps(((found.keys[some], found.times[some], found.statuses[some]), texts))
+    texts = [of_hosts[code] for code in host_codes], [of_mimes[code] for code in mime_codes]
+    return pickle.dumps((numbers, texts))
 
 
 def unpack_attributes(data: bytes, names: Names) -> NDArray[np.void]:
-    """Return attributes of a row as `ROW`.
+    """Return attributes as `ROW`.
 
     Parameters
     ----------
     data
-        Of a row that a task has made.
+        As `pack_attributes` has made it.
     names
         Numbers hosts and media types.
     """
-    (keys, times, statuses), (hosts, mimes) = pickle.loads(data)  # noqa: S301 - of our own tasks
-    rows = np.zeros(keys.size, ROW)
-    rows["key"], rows["time"], rows["status"] = keys, times, statuses
+    numbers, (hosts, mimes) = pickle.loads(data)  # noqa: S301 - of our own tasks
+    rows = np.zeros(len(hosts), ROW)
+    rows["key"], rows["time"], rows["status"] = numbers
     rows["host"] = names.name_hosts([text.encode() for text in hosts])
     rows["mime"] = names.name_types([text.encode() for text in mimes])
     return rows
 
 
-def gather(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
+def to_batches(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
     """Put rows together to batches of some megabytes."""
     waiting: list[Row] = []
     n_bytes = 0
@@ -139,46 +124,35 @@ def gather(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
         waiting.append(row)
         n_bytes += len(row[-1])
         if n_bytes >= _BATCH_BYTES:
-            yield _to_batch(waiting)
+            yield pa.record_batch(list(map(pa.array, zip(*waiting, strict=True))), _NAMES)
             waiting, n_bytes = [], 0
     if waiting:
-        yield _to_batch(waiting)
-
-
-def _to_batch(rows: list[Row]) -> pa.RecordBatch:
-    columns = [
-        pa.array(values, field.type)
-        for values, field in zip(zip(*rows, strict=True), _ARROW_SCHEMA, strict=True)
-    ]
-    return pa.record_batch(columns, schema=_ARROW_SCHEMA)
-
-
-# --------------------------------------------------------------------------------------- merging
+        yield pa.record_batch(list(map(pa.array, zip(*waiting, strict=True))), _NAMES)
 
 
 def merge_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Merge what tasks have found of the same hash ranges.
 
-    The order in which rows come in leaves no trace: whatever task is run again, and
-    wherever, the outcome is the same.
+    The order in which rows come in leaves no trace: whatever task is run again, and wherever, the
+    outcome is the same.
 
     Parameters
     ----------
     batches
         Rows of tasks that have read, all of some hash ranges.
     """
-    return gather(_merge(batches))
+    return to_batches(_merge(batches))
 
 
 def _merge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
     found: dict[tuple[int, str, str], list[bytes]] = {}
     for batch in batches:
-        for row in batch.to_pylist():
-            if row["what"] == REPORT:
-                yield cast("Row", tuple(row.values()))
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            _, label, what, part, _, _, data = row
+            if what == REPORT:
+                yield row
             else:
-                place = row["part"], row["label"], row["what"]
-                found.setdefault(place, []).append(row["data"])
+                found.setdefault((part, label, what), []).append(data)
     for place in sorted(found):
         part, label, what = place
         pieces = found.pop(place)
@@ -186,23 +160,15 @@ def _merge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
             yield 0, label, what, part, 0, 0, _merge_attributes(pieces)
         else:
             keys = np.concatenate([np.frombuffer(piece, np.uint64) for piece in pieces])
-            yield from key_rows(keys[: sort_unique(keys)], 0, label, what, part)
+            yield from pack_keys(keys[: sort_unique(keys)], 0, label, what, part)
 
 
-def _merge_attributes(pieces: Iterable[bytes]) -> bytes:
+def _merge_attributes(pieces: list[bytes]) -> bytes:
     """Keep the first capture of each key, and no more keys than a whole crawl can need."""
     names = Names()
     rows = np.concatenate([unpack_attributes(piece, names) for piece in pieces])
     rows = first_captures(rows, names.hosts, names.types)[: MAX_ATTRIBUTES + 1]
+    texts = ([text.decode() for text in table.texts()] for table in (names.hosts, names.types))
     return pack_attributes(
-        Attributes(
-            keys=np.ascontiguousarray(rows["key"]),
-            times=np.ascontiguousarray(rows["time"]),
-            statuses=np.ascontiguousarray(rows["status"]),
-            host_codes=np.ascontiguousarray(rows["host"]),
-            mime_codes=np.ascontiguousarray(rows["mime"]),
-            hosts=tuple(text.decode() for text in names.hosts.texts()),
-            mimes=tuple(text.decode() for text in names.types.texts()),
-            threshold=WHOLE,
-        )
+        [rows[name] for name in ("key", "time", "status", "host", "mime")], *texts
     )

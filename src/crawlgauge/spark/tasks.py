@@ -8,9 +8,10 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, chdir, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from logging.handlers import BufferingHandler
 from pathlib import Path
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -37,28 +38,22 @@ from crawlgauge.spark.rows import (
     REPORT,
     Row,
     cut_ranges,
-    gather,
-    key_rows,
     pack_attributes,
+    pack_keys,
+    to_batches,
 )
 from crawlgauge.spark.session import tell_driver
 from crawlgauge.store.spilling import SpillFolder
 
-__all__ = [
-    "TABLE",
-    "CrawlPart",
-    "LineRange",
-    "PieceReport",
-    "Plan",
-    "TaskReport",
-    "read_pieces",
-    "read_table",
-    "summarise",
-]
+__all__ = ["TABLE", "LineRange", "Plan", "TaskReport", "read_pieces", "read_table", "summarise"]
+
 
 TABLE = "the Spark table"
 
 _CHUNK_BYTES = 1 << 16
+_MAX_MESSAGES = 1 << 20
+_COUNTED = ["n_captures", "n_no_status", "days", "first_time", "last_time", "rejected", "excluded"]
+"""What a builder has in common with captures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,12 +173,12 @@ def read_pieces(pieces: Iterable[Piece], plan: Plan) -> Iterator[pa.RecordBatch]
     plan
         What all tasks are told.
     """
-    with tell_driver(), _Reading(plan) as reading:
+    with _open_reading(plan) as reading:
         # Names are used as the user wrote them, relative ones too.
         with chdir(plan.folder) if Path(plan.folder).is_dir() else nullcontext():
             for piece in pieces:
                 reading.read_piece(piece)
-        yield from gather(reading.rows())
+        yield from to_batches(reading.rows())
 
 
 def read_table(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[pa.RecordBatch]:
@@ -196,44 +191,54 @@ def read_table(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[pa.Rec
     plan
         What all tasks are told.
     """
-    with tell_driver(), _Reading(plan) as reading:
+    with _open_reading(plan) as reading:
         reading.read_table(batches)
-        yield from gather(reading.rows())
+        yield from to_batches(reading.rows())
+
+
+@contextmanager
+def _open_reading(plan: Plan) -> "Iterator[_Reading]":
+    """Give a place to what is spilled, and take up what is logged: the driver logs it."""
+    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    place = next((folder for folder in folders if folder and Path(folder).is_dir()), None)
+    logger, handler = logging.getLogger("crawlgauge"), BufferingHandler(_MAX_MESSAGES)
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        with (
+            tell_driver(),
+            tempfile.TemporaryDirectory(prefix="crawlgauge-", dir=place) as scratch,
+            SpillFolder(Path(scratch)) as spill,
+        ):
+            yield _Reading(plan, Path(scratch), KeyMemory(plan.choices.memory, spill), handler)
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
 class _Reading:
     """What a task has read so far; a target of reading."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._stack = ExitStack()
+    def __init__(self, plan: Plan, scratch: Path, memory: KeyMemory, log: BufferingHandler) -> None:
+        self._plan, self._scratch, self._log = plan, scratch, log
         self._pieces: list[PieceReport] = []
         self._n_found = 0
-        for address in plan.addresses:
-            conceal(address)
-
-    def __enter__(self) -> Self:
-        plan, choices, enter = self._plan, self._plan.choices, self._stack.enter_context
-        folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
-        place = next((folder for folder in folders if folder and Path(folder).is_dir()), None)
-        self._scratch = Path(enter(tempfile.TemporaryDirectory(prefix="crawlgauge-", dir=place)))
-        memory = KeyMemory(choices.memory, enter(SpillFolder(self._scratch)))
-        self._log = enter(_collect_log())
         self._target: Splitter | SetBuilder
-        if plan.cut is None:
+        choices, cut = plan.choices, plan.cut
+        if cut is None:
             self._target = open_builder(
                 choices.levels, choices.sampling, Names(), memory, row_threshold=plan.row_threshold
             )
             self._builders, self._rest = {plan.label: self._target}, Counter[str]()
-            self._settings = choices.reading(self._target.names)
         else:
-            self._target = splitter = Splitter(plan.cut, choices, memory)
-            self._builders, self._rest = splitter.builders, splitter.rest
-            self._settings = choices.reading(splitter.names, is_split=True, group=plan.cut.group)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
+            self._target = Splitter(cut, choices, memory)
+            self._builders, self._rest = self._target.builders, self._target.rest
+        self._settings = choices.reading(
+            self._target.names, is_split=cut is not None, group=cut and cut.group
+        )
+        for address in plan.addresses:
+            conceal(address)
 
     @property
     def key_threshold(self) -> int:
@@ -245,7 +250,7 @@ class _Reading:
 
     def add(self, captures: Captures) -> None:
         if self._plan.needs_times and captures.n_captures and not captures.has_times:
-            # As long as hours of reading do not end with the same message.
+            # Hours of reading would end with the same message.
             choose_date(self._plan.label, None, {})
         self._n_found += captures.n_captures + sum(captures.excluded.values())
         self._n_found += 0 if captures.left_out is None else len(captures.left_out)
@@ -262,7 +267,7 @@ class _Reading:
                 read = self._read_whole(piece.name, piece.leads_to)
         except OSError as error:
             raise SourceError(f"cannot read {piece.name}: {error.strerror or error}") from error
-        inputs = tuple(replace(item, through=item.through or piece.through) for item in read.inputs)
+        inputs = tuple(replace(one, through=one.through or piece.through) for one in read.inputs)
         self._report(piece, replace(read, inputs=inputs), n_lines)
 
     def _report(self, piece: Piece, read: ReadInputs, n_lines: int = 0) -> None:
@@ -284,110 +289,73 @@ class _Reading:
                 collector.limit_rows(self.row_threshold)
             collector.flush()
             damages = tuple(stream.damages)
-        examples = (replace(item, offset=item.offset + lines.first) for item in intake.examples)
+        examples = (replace(one, offset=one.offset + lines.first) for one in intake.examples)
         return ReadInputs(inputs=(), damages=damages, examples=tuple(examples)), lines.n_lines
 
     def read_table(self, batches: Iterable[pa.RecordBatch]) -> None:
+        from pyarrow.parquet import ParquetWriter
         from pyspark import TaskContext
 
         # Whatever types columns have, the reader of Parquet files knows what to make of them.
-        path = self._scratch / "table.parquet"
-        if not _write_parquet(batches, path):
+        path, writer = self._scratch / "table.parquet", None
+        with ExitStack() as stack:
+            for batch in batches:
+                if writer is None:
+                    new = ParquetWriter(path, batch.schema, compression="none")
+                    writer = stack.enter_context(new)
+                writer.write_batch(batch)
+        if writer is None:
             return
         try:
-            found = self._read_whole(str(path))
+            read = self._read_whole(str(path))
         except SourceError as error:
             raise SourceError(str(error).replace(str(path), TABLE)) from error
         # Which file a row comes from, and its place there, Spark does not say.
-        examples = tuple(replace(item, file=TABLE, line=None) for item in found.examples)
-        read = ReadInputs(inputs=(), damages=(), examples=examples)
+        examples = tuple(replace(one, file=TABLE, line=None) for one in read.examples)
         context = TaskContext.get()
-        number = 0 if context is None else context.partitionId()
-        self._report(Piece(number=number, name=TABLE, n_bytes=0), read)
+        piece = Piece(number=context.partitionId() if context else 0, name=TABLE, n_bytes=0)
+        self._report(piece, replace(read, inputs=(), examples=examples))
 
     def rows(self) -> Iterator[Row]:
         """Yield what was found."""
-        plan = self._plan
+        slots, bits = self._plan.slots, self._plan.range_bits
         crawls = {}
         for label, builder in self._builders.items():
-            levels = [(BY_URL, builder.runs), *((one.level, one.runs) for one in builder.levels)]
-            for level, runs in levels:
-                # As soon as the first is asked for, they know below which key they are complete.
-                for keys in runs.ranges():
-                    for part, start, end in cut_ranges(keys, plan.range_bits):
-                        yield from key_rows(keys[start:end], plan.slots[part], label, level, part)
+            runs = {BY_URL: builder.runs, **{one.level: one.runs for one in builder.levels}}
+            for level, of_level in runs.items():
+                # When the first ones are asked for, it is known below which key all are there.
+                for keys in of_level.ranges():
+                    for part, some in cut_ranges(keys, bits):
+                        yield from pack_keys(keys[some], slots[part], label, level, part)
             found = builder.finish_attributes()
-            crawls[label] = _describe(builder, found.threshold)
-            for part, start, end in cut_ranges(found.keys, plan.range_bits):
-                data = pack_attributes(found, slice(start, end))
-                yield plan.slots[part], label, ATTRIBUTES, part, 0, 0, data
+            columns = found.keys, found.times, found.statuses, found.host_codes, found.mime_codes
+            for part, some in cut_ranges(found.keys, bits):
+                data = pack_attributes((one[some] for one in columns), found.hosts, found.mimes)
+                yield slots[part], label, ATTRIBUTES, part, 0, 0, data
+            crawls[label] = CrawlPart(
+                captures=summarise(**{name: getattr(builder, name) for name in _COUNTED}),
+                row_threshold=found.threshold,
+                thresholds={level: of_level.threshold for level, of_level in runs.items()},
+                levels={
+                    one.level: (one.n_captures, one.n_by_digest, one.excluded)
+                    for one in builder.levels
+                },
+            )
         report = TaskReport(
-            pieces=tuple(self._pieces), crawls=crawls, rest=self._rest, log=tuple(self._log)
+            pieces=tuple(self._pieces),
+            crawls=crawls,
+            rest=self._rest,
+            log=tuple((one.levelno, one.getMessage()) for one in self._log.buffer),
         )
-        yield plan.slots[0], "", REPORT, 0, 0, 0, pickle.dumps(report)
+        yield slots[0], "", REPORT, 0, 0, 0, pickle.dumps(report)
 
 
-def _describe(builder: SetBuilder, row_threshold: int) -> CrawlPart:
-    runs = {BY_URL: builder.runs, **{one.level: one.runs for one in builder.levels}}
-    return CrawlPart(
-        captures=summarise(
-            n_captures=builder.n_captures,
-            n_no_status=builder.n_no_status,
-            days=builder.days,
-            first_time=builder.first_time,
-            last_time=builder.last_time,
-            rejected=builder.rejected,
-            excluded=builder.excluded,
-        ),
-        row_threshold=row_threshold,
-        thresholds={level: found.threshold for level, found in runs.items()},
-        levels={
-            one.level: (one.n_captures, one.n_by_digest, one.excluded) for one in builder.levels
-        },
-    )
-
-
-def summarise(**counts: Any) -> Captures:  # noqa: ANN401 - fields of Captures
-    """Return captures that are but counted, or but have rows; what is not given is nothing."""
-    nothing: dict[str, Any] = {
-        **{"keys": np.empty(0, np.uint64), "rows": np.empty(0, ROW), "has_times": True},
-        **dict.fromkeys(("groups", "digests", "texts", "left_out", "first_time", "last_time")),
-        **{"n_captures": 0, "n_no_status": 0, "days": {}, "rejected": {}, "excluded": {}},
-    }
-    return Captures(**{**nothing, **counts})
-
-
-def _write_parquet(batches: Iterable[pa.RecordBatch], path: Path) -> bool:
-    """Write columns to a file, and tell whether there are any."""
-    from pyarrow.parquet import ParquetWriter
-
-    with ExitStack() as stack:
-        writer = None
-        for batch in batches:
-            if writer is None:
-                writer = stack.enter_context(ParquetWriter(path, batch.schema, compression="none"))
-            writer.write_batch(batch)
-    return writer is not None
-
-
-@contextmanager
-def _collect_log() -> Iterator[list[tuple[int, str]]]:
-    """Take up what is logged here, for the driver to log it where the user sees it."""
-    messages: list[tuple[int, str]] = []
-
-    class _Messages(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            messages.append((record.levelno, record.getMessage()))
-
-    logger, handler = logging.getLogger("crawlgauge"), _Messages(logging.INFO)
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        yield messages
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
+def summarise(**known: Any) -> Captures:  # noqa: ANN401 - fields of Captures
+    """Return captures of which but some is known, as counts or rows; the rest is nothing."""
+    nothing: dict[str, Any] = dict.fromkeys(field.name for field in fields(Captures))
+    nothing |= {"keys": np.empty(0, np.uint64), "rows": np.empty(0, ROW)}
+    nothing |= {"n_captures": 0, "n_no_status": 0, "days": {}, "rejected": {}, "excluded": {}}
+    return Captures(**{**nothing, **known})
 
 
 # ------------------------------------------------------------------------------- parts of a file
