@@ -13,7 +13,7 @@ import crawlgauge as cg
 from crawlgauge.core.captures import hash_texts
 from crawlgauge.ingest import builder
 from crawlgauge.keys import sampling
-from crawlgauge.spark import planning, reading
+from crawlgauge.spark import pieces, reading
 
 
 @pytest.fixture
@@ -64,16 +64,16 @@ def test_the_smallest_keys_are_the_same(both, write_cdxj, monkeypatch):
 
 
 def test_text_cut_into_pieces_gives_the_same_lines_and_examples(both, write_urls, monkeypatch):
-    monkeypatch.setattr(planning, "PIECE_BYTES", 3000)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 3000)
     urls = [f"http://example.org/{'x' * (n % 40)}/{n}" for n in range(1000)]
     for place in (250, 600, 999):
         urls[place] = f"broken line {place}"
     path = write_urls("urls.txt", urls)
-    assert both([path]).rejected == {"no-scheme": 3}
+    assert both([path]).rejected == {"several-fields": 3}
 
 
 def test_indexes_cut_into_pieces_give_the_same_set(both, write_cdxj, monkeypatch):
-    monkeypatch.setattr(planning, "PIECE_BYTES", 20_000)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 20_000)
     assert both([write_cdxj("a.cdxj", seed=1, n_lines=1000)]).n_captures > 0
 
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace as changed
-from typing import TYPE_CHECKING, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from crawlgauge.crawl import check_label, parse_date
 from crawlgauge.errors import StoreError
@@ -22,7 +22,7 @@ from crawlgauge.ingest.options import (
 from crawlgauge.ingest.splitting import Period, SplitResult, add_split, choose_cut
 from crawlgauge.locations import StrPath, find_store
 from crawlgauge.sources.inputs import InputFiles
-from crawlgauge.sources.remote import AnyPath, to_path
+from crawlgauge.sources.remote import to_path
 from crawlgauge.spark.reading import SparkReader
 from crawlgauge.spark.session import Watcher, watch_tasks
 from crawlgauge.spark.tasks import TABLE
@@ -88,11 +88,10 @@ def add(
     check_label(label)
     found_date = parse_date(date) if isinstance(date, str) else date
     present = choose_when_present(replace=replace, append=append)
-    place, choices = _choose(store, options)
     table, files = _read_source(source, append=append)
-    with _open(spark, place, choices, progress) as opened:
-        crawl = ListedCrawl(label=label, date=found_date, inputs=files)
-        return _add(spark, opened, crawl, choices, present, table)
+    crawl = ListedCrawl(label=label, date=found_date, inputs=files)
+    with _open(spark, store, options, progress) as (opened, choices):
+        return _add(SparkReader(spark, table), opened, crawl, choices, present)
 
 
 def add_list(
@@ -123,11 +122,11 @@ def add_list(
         As for `add`; crawls before the one that failed are in the store.
     """
     present = choose_when_present(replace=replace, append=append)
-    place, choices = _choose(store, options)
+    crawls = read_crawl_list(to_path(os.fspath(crawl_list)))
     additions = []
-    with _open(spark, place, choices, progress) as opened:
-        for crawl in read_crawl_list(to_path(os.fspath(crawl_list))):
-            additions.append(_add(spark, opened, crawl, choices, present))
+    with _open(spark, store, options, progress) as (opened, choices):
+        for crawl in crawls:
+            additions.append(_add(SparkReader(spark), opened, crawl, choices, present))
             if on_added is not None:
                 on_added(additions[-1])
     return tuple(additions)
@@ -167,45 +166,31 @@ def split(
     """
     cut = choose_cut(period, pattern, field)
     present = choose_when_present(replace=replace, append=False)
-    place, choices = _choose(store, options)
     files = find_all(inputs)
-    with _open(spark, place, choices, progress) as opened, SparkReader(spark) as reader:
+    with _open(spark, store, options, progress) as (opened, choices), SparkReader(spark) as reader:
         read = reader.read_collection
         return add_split(opened, files, cut, choices=choices, when_present=present, read=read)
 
 
-def _choose(store: StrPath | None, options: ReadOptions) -> tuple[AnyPath, Choices]:
-    place = find_store(store)
-    choices = choose_reading(options, place)
-    return place, choices if options.get("memory") else changed(choices, memory=TASK_MEMORY)
-
-
 @contextmanager
 def _open(
-    spark: "SparkSession", place: AnyPath, choices: Choices, progress: Watcher | None
-) -> Iterator[Store]:
+    spark: "SparkSession", store: StrPath | None, options: ReadOptions, progress: Watcher | None
+) -> Iterator[tuple[Store, Choices]]:
+    place = find_store(store)
+    choices = choose_reading(options, place)
+    if not options.get("memory"):
+        choices = changed(choices, memory=TASK_MEMORY)
     with store_for_adding(place, choices.rule) as opened, watch_tasks(spark, progress):
-        yield opened
+        yield opened, choices
 
 
 def _add(
-    spark: "SparkSession",
-    store: Store,
-    crawl: ListedCrawl,
-    choices: Choices,
-    present: WhenPresent,
-    table: "DataFrame | None" = None,
+    reader: SparkReader, store: Store, crawl: ListedCrawl, choices: Choices, present: WhenPresent
 ) -> Addition:
-    with SparkReader(spark, table) as reader:
-        return add_to_store(
-            store,
-            crawl.label,
-            crawl.inputs,
-            choices=choices,
-            date=crawl.date,
-            when_present=present,
-            read=reader.read,
-        )
+    label, inputs, date = crawl.label, crawl.inputs, crawl.date
+    how: dict[str, Any] = {"choices": choices, "date": date, "when_present": present}
+    with reader:
+        return add_to_store(store, label, inputs, read=reader.read, **how)
 
 
 def _read_source(

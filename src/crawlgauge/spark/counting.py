@@ -1,8 +1,9 @@
 """Count overlaps with Spark: each task counts some hash ranges of all sets; no key is moved."""
 
 import socket
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,14 +19,21 @@ from crawlgauge.overlaps import histories
 from crawlgauge.overlaps.counting import SetCounts, count_store, find_end
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, pairs_of_masks
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.spark.rows import choose_bits
-from crawlgauge.spark.session import Watcher, count_cores, explain_failure, tell_driver, watch_tasks
+from crawlgauge.spark.session import (
+    Watcher,
+    count_cores,
+    explain_failure,
+    map_items,
+    tell_driver,
+    watch_tasks,
+)
+from crawlgauge.spark.tasks import choose_bits
 from crawlgauge.store.catalogue import open_store
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.ranges import HashRange, Part, SetReaders, choose_range_bits
 
 if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
+    from pyspark.sql import SparkSession
 
 __all__ = ["SparkEngine", "overlaps"]
 
@@ -104,45 +112,35 @@ class SparkEngine:
         self, sets: Sequence[CrawlSet], threshold: int
     ) -> tuple[NDArray[np.int64], MaskCounts, HashRange | None]:
         """Return what pairs share, histories, and in which range the latter became too many."""
+        from pyspark import StorageLevel
+
         n_tasks = min(_MAX_GROUPS, _TASKS_PER_CORE * count_cores(self._spark))
         bits = choose_bits(n_tasks, threshold)
         groups = [HashRange(number=n, bits=bits) for n in range(count_ranges(bits, threshold))]
-
-        def count(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-            for batch in batches:
-                for number in batch.column(0).to_pylist():
-                    yield _count_group(sets, groups[number], threshold, histories.MAX_HISTORIES)
-
+        most = histories.MAX_HISTORIES
         upper = np.zeros((len(sets), len(sets)), np.int64)
         total = MaskCounts(min(len(sets), MAX_HISTORY_CRAWLS))
         full = None
-        for group, row in zip(groups, self._run(count, len(groups)), strict=True):
-            upper += np.frombuffer(row["pairs"], np.int64).reshape(upper.shape)
-            if full is None:
-                masks = np.frombuffer(row["masks"], np.uint64)
-                total.add(masks, np.frombuffer(row["counts"], np.int64))
-                full = group if len(total) > histories.MAX_HISTORIES else None
-        return upper + np.triu(upper, 1).T, total, full
-
-    def _run(
-        self, count: "Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]", n_groups: int
-    ) -> "Iterator[Row]":
-        """Yield the row of each group, in their order; all are counted when the first one comes."""
-        from pyspark import StorageLevel
-
-        counted = self._spark.range(0, n_groups, 1, n_groups).mapInArrow(count, _SCHEMA)
-        counted.persist(StorageLevel.DISK_ONLY)
+        count = partial(_count_group, sets, threshold, most)
+        counted = map_items(self._spark, groups, count, _SCHEMA).persist(StorageLevel.DISK_ONLY)
         try:
             with explain_failure("counting overlaps"):
+                # All are counted at once for this, and fetched one after the other.
                 counted.selectExpr("count(pairs)").collect()
-                yield from counted.toLocalIterator(prefetchPartitions=True)
+                rows = counted.toLocalIterator(prefetchPartitions=True)
+                for group, (pairs, masks, counts) in zip(groups, rows, strict=True):
+                    upper += np.frombuffer(pairs, np.int64).reshape(upper.shape)
+                    if full is None:
+                        total.add(np.frombuffer(masks, np.uint64), np.frombuffer(counts, np.int64))
+                        full = group if len(total) > most else None
         finally:
             counted.unpersist()
+        return upper + np.triu(upper, 1).T, total, full
 
 
 def _count_group(
-    sets: Sequence[CrawlSet], group: HashRange, threshold: int, most: int
-) -> pa.RecordBatch:
+    sets: Sequence[CrawlSet], threshold: int, most: int, group: HashRange
+) -> list[pa.RecordBatch]:
     """Count the keys of a group of hash ranges; `most` is how many histories there may be."""
     upper = np.zeros((len(sets), len(sets)), np.int64)
     has_masks = len(sets) <= MAX_HISTORY_CRAWLS
@@ -165,7 +163,7 @@ def _count_group(
         upper += np.triu(pairs_of_masks(*total.arrays(), len(sets)))
     # If there are too many histories, these are too many for the driver too.
     found = (upper, *total.arrays())
-    return pa.record_batch([pa.array([one.tobytes()]) for one in found], _NAMES)
+    return [pa.record_batch([pa.array([one.tobytes()]) for one in found], _NAMES)]
 
 
 def _see(one: CrawlSet) -> CrawlSet:

@@ -9,15 +9,15 @@ import logging
 import os
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from crawlgauge.ingest.adding import ENGINE, ReadCrawl
-from crawlgauge.ingest.builder import MAX_ATTRIBUTES, SetBuilder, open_builder
+from crawlgauge.ingest.builder import MAX_ATTRIBUTES, LevelBuilder, SetBuilder, open_builder
 from crawlgauge.ingest.dates import needs_times
 from crawlgauge.ingest.options import Choices
 from crawlgauge.ingest.sorting import KeyMemory, SortedKeys
@@ -26,28 +26,20 @@ from crawlgauge.keys.names import Names
 from crawlgauge.keys.rules import BY_URL
 from crawlgauge.keys.sampling import KEY_BITS, WHOLE, count_ranges
 from crawlgauge.provenance import Input
-from crawlgauge.sources.captures import Rejection
 from crawlgauge.sources.columns import find_columns
 from crawlgauge.sources.inputs import InputFiles
 from crawlgauge.sources.reading import MAX_EXAMPLES, ReadingProgress, ReadInputs
 from crawlgauge.sources.remote import RemotePath, is_remote
 from crawlgauge.sources.what_counts import Settings
-from crawlgauge.spark.planning import Piece, plan_inputs
-from crawlgauge.spark.rows import (
-    ATTRIBUTES,
-    REPORT,
-    SCHEMA,
-    choose_bits,
-    merge_rows,
-    unpack_attributes,
-)
-from crawlgauge.spark.session import count_cores, explain_failure
-from crawlgauge.spark.tasks import TABLE, Plan, TaskReport, read_pieces, read_table, summarise
+from crawlgauge.spark import tasks
+from crawlgauge.spark.pieces import plan_inputs
+from crawlgauge.spark.session import count_cores, explain_failure, map_items
 from crawlgauge.store.key_set import Keys
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, Row, SparkSession
+
+    from crawlgauge.sources.captures import Rejection
 
 __all__ = ["SparkReader"]
 
@@ -61,7 +53,7 @@ _FEW_KEYS = 1 << 20
 _COLUMN_NAMES = ("url", "urlkey", "timestamp", "status", "mime", "digest")
 """What columns of a table are called for the reader, by field."""
 
-_known_slots: dict[int, list[int]] = {}
+_known_slots: dict[int, tuple[int, ...]] = {}
 _log = logging.getLogger(__name__)
 
 
@@ -99,13 +91,8 @@ class SparkReader:
         progress: ReadingProgress | None,  # noqa: ARG002 - Spark tells of its tasks
     ) -> ReadCrawl:
         """Read the inputs of one crawl, as `ingest.adding.read_crawl` does."""
-        merged = self._run(
-            inputs,
-            choices,
-            label=label,
-            needs_times=needs_times(label, date),
-            row_threshold=builder.row_threshold,
-        )
+        plan = tasks.Plan(choices, label, None, needs_times(label, date), builder.row_threshold)
+        merged = self._run(inputs, plan)
         merged.fill(builder, label)
         read = merged.describe()
         if self._table is not None:
@@ -123,7 +110,7 @@ class SparkReader:
         progress: ReadingProgress | None,  # noqa: ARG002 - Spark tells of its tasks
     ) -> ReadCollection:
         """Read a collection and cut it, as `ingest.splitting.read_collection` does."""
-        merged = self._run(inputs, choices, cut=cut)
+        merged = self._run(inputs, tasks.Plan(choices, cut=cut))
         builders = {}
         for label in sorted({label for report in merged.reports for label in report.crawls}):
             builders[label] = open_builder(choices.levels, choices.sampling, Names(), memory)
@@ -135,110 +122,63 @@ class SparkReader:
             settings={**choices.settings(None), ENGINE: "spark"},
         )
 
-    def _run(
-        self,
-        inputs: InputFiles,
-        choices: Choices,
-        *,
-        label: str = "",
-        cut: Cut | None = None,
-        needs_times: bool = False,
-        row_threshold: int = WHOLE,
-    ) -> "_Merged":
+    def _run(self, inputs: InputFiles, plan: tasks.Plan) -> "_Merged":
         """Let tasks read, and others merge what they have found."""
         from pyspark import StorageLevel
 
         spark, n_tasks = self._spark, _TASKS_PER_CORE * count_cores(self._spark)
-        settings = choices.reading(Names(), is_split=cut is not None, group=cut and cut.group)
+        settings, threshold = plan.settings(Names()), plan.choices.sampling.threshold
         for name in inputs.repeated:
             _log.warning("%s was named more than once; it is read once", name)
         if self._table is None:
             groups = plan_inputs(inputs, settings, n_tasks)
             n_bytes = sum(piece.n_bytes for group in groups for piece in group if not piece.end)
-            n_parts = max(n_tasks, min(_MAX_PARTS, n_bytes // _BYTES_PER_PART))
-            frame = spark.range(0, len(groups), 1, len(groups))
-            read: Callable[[Iterable[pa.RecordBatch], Plan], Iterator[pa.RecordBatch]]
-            read = partial(_read_groups, groups)
+            n_parts = max(n_tasks, n_bytes // _BYTES_PER_PART)
         else:
             # Nobody knows how large a table is before it is computed.
             n_parts = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
-            frame, read = _select_columns(self._table, settings), read_table
-            choices = replace(choices, column=None, format="parquet")
-        bits = choose_bits(n_parts, choices.sampling.threshold)
-        n_parts = count_ranges(bits, choices.sampling.threshold)
-        plan = Plan(
-            label=label,
-            choices=choices,
-            cut=cut,
-            needs_times=needs_times,
-            row_threshold=row_threshold,
+            plan = replace(plan, choices=replace(plan.choices, column=None, format="parquet"))
+        bits = tasks.choose_bits(min(_MAX_PARTS, n_parts), threshold)
+        n_parts = count_ranges(bits, threshold)
+        plan = replace(
+            plan,
             range_bits=bits,
             slots=_find_slots(spark, n_parts),
             addresses=tuple(RemotePath(name).address for name in inputs.names if is_remote(name)),
             folder=os.getcwd(),  # noqa: PTH109 - a string for the tasks
         )
-        rows = frame.mapInArrow(lambda batches: read(batches, plan), SCHEMA)
-        merged = rows.repartition(n_parts, "slot").mapInArrow(merge_rows, SCHEMA)
+        if self._table is None:
+            rows = map_items(spark, groups, partial(tasks.read_pieces, plan), tasks.SCHEMA)
+        else:
+            columns = _select_columns(self._table, settings)
+            rows = columns.mapInArrow(partial(tasks.read_table, plan), tasks.SCHEMA)
+        merged = rows.repartition(n_parts, "slot").mapInArrow(tasks.merge_rows, tasks.SCHEMA)
         self._kept.append(merged.persist(StorageLevel.DISK_ONLY))
         return _Merged(merged, plan)
 
 
-def _read_groups(
-    groups: list[tuple[Piece, ...]], batches: "Iterable[pa.RecordBatch]", plan: Plan
-) -> "Iterator[pa.RecordBatch]":
-    """Read the pieces of those groups whose numbers come in."""
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            yield from read_pieces(groups[number], plan)
-
-
-def _find_slots(spark: "SparkSession", n_tasks: int) -> list[int]:
+def _find_slots(spark: "SparkSession", n_tasks: int) -> tuple[int, ...]:
     """Return a number for each task that Spark's own partitioning by hash leads to it.
 
     A shuffle by a column sends a row to the task that the column's hash tells. Of the numbers
     from 0 on, these are the first whose hashes tell 0, 1, 2 and so on: each range gets a task of
     its own, no task gets two, and the tasks' results are in the order of the ranges.
     """
-    from pyspark.sql import functions as sf
-
     n_tried = 16 * n_tasks
     while len(_known_slots.get(n_tasks, ())) < n_tasks:
         n_tried *= 4
-        task = sf.pmod(sf.hash("id"), sf.lit(n_tasks)).alias("task")
-        numbers = spark.range(0, n_tried, 1, 1).groupBy(task).agg(sf.min("id").alias("slot"))
-        found = sorted(numbers.collect(), key=lambda row: row["task"])
-        _known_slots[n_tasks] = [row["slot"] for row in found]
+        hashed = spark.range(0, n_tried, 1, 1).selectExpr("id", f"pmod(hash(id), {n_tasks}) task")
+        found: dict[int, int] = dict(_collect(hashed.groupBy("task").agg({"id": "min"})))
+        _known_slots[n_tasks] = tuple(found[task] for task in sorted(found))
     return _known_slots[n_tasks]
-
-
-# ---------------------------------------------------------------------------------------- tables
 
 
 def _select_columns(table: "DataFrame", settings: Settings) -> "DataFrame":
     """Select the columns that hold captures, and give them the names that readers know."""
-    from pyspark.sql import functions as sf
-
-    leaves = list(_list_leaves(table.schema, ()))
-    # The nested index of Common Crawl calls url.url what the flat one calls url.
-    names = ["url" if leaf == ("url", "url") else ".".join(leaf) for leaf in leaves]
-    found = find_columns(names, settings, source=TABLE)
-    return table.select(
-        *(
-            sf.col(".".join(f"`{step.replace('`', '``')}`" for step in leaves[place])).alias(
-                _COLUMN_NAMES[field]
-            )
-            for field, place in found.items()
-        )
-    )
-
-
-def _list_leaves(fields: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:  # noqa: ANN401
-    for field in fields:
-        place = (*above, field.name)
-        if hasattr(field.dataType, "fields"):
-            yield from _list_leaves(field.dataType, place)
-        else:
-            yield place
+    found = find_columns(table.columns, settings, source=tasks.TABLE)
+    names = [f"`{name.replace('`', '``')}`" for name in table.columns]
+    chosen = (f"{names[place]} as {_COLUMN_NAMES[field]}" for field, place in found.items())
+    return table.selectExpr(*chosen)
 
 
 # --------------------------------------------------------------------------------- what was found
@@ -247,41 +187,27 @@ def _list_leaves(fields: Any, above: tuple[str, ...]) -> Iterator[tuple[str, ...
 class _Merged:
     """Merged rows, kept on the disks of the cluster. All the work is done when this is made."""
 
-    def __init__(self, frame: "DataFrame", plan: Plan) -> None:
-        from pyspark.sql import functions as sf
-
+    def __init__(self, frame: "DataFrame", plan: tasks.Plan) -> None:
         self._frame, self._plan = frame, plan
-        self._here: list[Row] | None = None
         self._sizes: dict[tuple[str, str], list[Row]] = {}
-        self.reports: list[TaskReport] = []
-        of_reports = sf.when(sf.col("what") == REPORT, sf.col("data")).alias("data")
-        wanted = frame.where(sf.col("what") != ATTRIBUTES)
-        n_keys = 0
-        for row in _collect(wanted.select("label", "what", "part", "n", "total", of_reports)):
-            n_keys += row["n"]
-            if row["what"] == REPORT:
+        self.reports: list[tasks.TaskReport] = []
+        of_reports = f"if(what = '{tasks.REPORT}', data, null) data"
+        wanted = frame.where(frame["what"] != tasks.ATTRIBUTES)
+        for row in _collect(wanted.selectExpr("label", "what", "part", "n", "total", of_reports)):
+            if row["what"] == tasks.REPORT:
                 self.reports.append(pickle.loads(row["data"]))  # noqa: S301 - of our own tasks
             else:
                 self._sizes.setdefault((row["label"], row["what"]), []).append(row)
         # Who was faster leaves no trace.
         self.reports.sort(key=lambda report: [one.piece.number for one in report.pieces])
-        if n_keys <= _FEW_KEYS:
-            self._here = _collect(frame)
 
     def _fetch(self, label: str, what: str, n_keys: int, last: int = _MAX_PARTS) -> "Iterator[Row]":
         """Yield rows up to a hash range, in rising order of these; few come all at once."""
-        from pyspark.sql import functions as sf
-
-        if self._here is not None:
-            yield from (one for one in self._here if (one["label"], one["what"]) == (label, what))
-            return
-        is_wanted = (sf.col("label") == label) & (sf.col("what") == what) & (sf.col("part") <= last)
-        wanted = self._frame.where(is_wanted).select("data")
-        if n_keys <= _FEW_KEYS:
-            yield from _collect(wanted)
-            return
+        frame = self._frame
+        is_wanted = (frame["label"] == label) & (frame["what"] == what) & (frame["part"] <= last)
+        wanted = frame.where(is_wanted).select("data")
         with explain_failure(_DOING):
-            yield from wanted.toLocalIterator(prefetchPartitions=True)
+            yield from wanted.collect() if n_keys <= _FEW_KEYS else wanted.toLocalIterator(True)
 
     def describe(self) -> ReadInputs:
         """Return what was read, and log what tasks have logged, each message once."""
@@ -292,9 +218,9 @@ class _Merged:
         examples: list[Rejection] = []
         for one in found:
             n_before = n_lines[one.piece.name]
-            for example in one.read.examples:
-                line = None if example.line is None else n_before + example.line
-                examples.append(replace(example, line=line))
+            examples += [
+                replace(item, line=item.line and n_before + item.line) for item in one.read.examples
+            ]
             n_lines[one.piece.name] += one.n_lines
             n_found[one.piece.name] += one.n_found
         for one in found:
@@ -320,12 +246,11 @@ class _Merged:
             builder.add(part.captures)
             builder.row_threshold = min(builder.row_threshold, part.row_threshold)
             for one in builder.levels:
-                n_captures, n_by_digest, excluded = part.levels[one.level]
-                one.n_captures += n_captures
-                one.n_by_digest += n_by_digest
-                one.excluded.update(excluded)
+                for name, counted in part.levels[one.level].items():
+                    setattr(one, name, getattr(one, name) + counted)
         self._take_rows(builder, label)
-        for level, holder in ((BY_URL, builder), *((one.level, one) for one in builder.levels)):
+        holders: list[tuple[str, SetBuilder | LevelBuilder]] = [(BY_URL, builder)]
+        for level, holder in holders + [(one.level, one) for one in builder.levels]:
             n_keys = sum(size["n"] for size in self._sizes.get((label, level), []))
             keys = _KeysElsewhere(holder.runs, n_keys, partial(self._fetch, label, level, n_keys))
             if self._plan.choices.sampling.max_keys is None:
@@ -344,8 +269,8 @@ class _Merged:
                 break
         end = (last + 1) << (KEY_BITS - self._plan.range_bits)
         builder.row_threshold = min(builder.row_threshold, end)
-        for row in self._fetch(label, ATTRIBUTES, 0, last):
-            builder.add(summarise(rows=unpack_attributes(row["data"], builder.names)))
+        for row in self._fetch(label, tasks.ATTRIBUTES, 0, last):
+            builder.add(tasks.summarise(rows=tasks.unpack_attributes(row["data"], builder.names)))
 
 
 def _collect(frame: "DataFrame") -> "list[Row]":

@@ -6,37 +6,37 @@ import logging
 import os
 import re
 import shutil
-import socket
 import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from crawlgauge import errors
 from crawlgauge.damage import Damage
 from crawlgauge.errors import CrawlgaugeError, DamagedInput, SparkError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = [
     "Watcher",
     "check_installed",
     "count_cores",
     "explain_failure",
+    "map_items",
     "start",
     "tell_driver",
     "watch_tasks",
 ]
 
+T = TypeVar("T")
 Watcher = Callable[[int, int], None]
 """Called with how many tasks are done, and how many are known."""
 
-_DEFAULT_MASTER = "local[*]"
 _NEEDED = ("pyspark", "pyarrow", "pandas")
 """Spark's functions on Arrow batches ask for pandas, though nothing here uses it."""
 
@@ -47,7 +47,6 @@ _DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
     _LOG_LEVEL: "ERROR",
 }
-_LOOPBACK = "127.0.0.1"
 _STDERR = 2
 _USUAL_CORES = 32
 _SECONDS_BETWEEN = 0.3
@@ -105,11 +104,11 @@ def start(
     from pyspark.sql import SparkSession
 
     chosen = dict(conf or {})
-    master = master or chosen.get("spark.master") or _DEFAULT_MASTER
+    master = master or chosen.get("spark.master") or "local[*]"
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if master.startswith("local"):
         # What runs on this machine alone needs no address that others can reach.
-        os.environ.setdefault("SPARK_LOCAL_IP", _LOOPBACK)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # It tells each step of its protocol.
     logging.getLogger("py4j").setLevel(logging.ERROR)
     is_first = SparkContext._gateway is None  # noqa: SLF001 - nothing else tells
@@ -179,23 +178,47 @@ def _java_messages(*, shown: bool) -> Iterator[BinaryIO | None]:
 
 
 def _reason(error: Exception, messages: BinaryIO | None) -> str:
-    told = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = told[0] if told else type(error).__name__
+    text = next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
     if messages is None:
         return text
     messages.seek(0)
     lines = messages.read().decode("utf-8", errors="replace").splitlines()
-    causes = [line.strip() for line in lines if "Exception" in line or "Error" in line]
-    return f"{text} ({causes[0]})" if causes else text
+    cause = next((line.strip() for line in lines if "Exception" in line or "Error" in line), "")
+    return f"{text} ({cause})" if cause else text
 
 
-# -------------------------------------------------------------------------------------- watching
+# ----------------------------------------------------------------------------------------- tasks
 
 
 def count_cores(spark: "SparkSession") -> int:
     """Return how many tasks run at once; a usual number for Spark Connect, which does not tell."""
     context = getattr(spark, "sparkContext", None)
     return _USUAL_CORES if context is None else max(1, int(context.defaultParallelism))
+
+
+def map_items(
+    spark: "SparkSession", items: Sequence[T], work: Callable[[T], Iterable[Any]], schema: str
+) -> "DataFrame":
+    """Let a task do some work for each item; what comes of it is in the order of the items.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    items
+        What is to be worked on.
+    work
+        What a task does with one of them; it gives Arrow batches.
+    schema
+        Of these.
+    """
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from work(items[number])
+
+    return spark.range(0, len(items), 1, len(items)).mapInArrow(run, schema)
 
 
 @contextmanager
@@ -226,19 +249,13 @@ def watch_tasks(spark: "SparkSession", watcher: Watcher | None) -> Iterator[None
 
 
 def _watch(context: Any, watcher: Watcher, is_over: threading.Event) -> None:  # noqa: ANN401
-    stages: dict[int, tuple[int, int]] = {}
-    tracker = context.statusTracker()
+    tracker, stages = context.statusTracker(), set[int]()
     while not is_over.wait(_SECONDS_BETWEEN):
-        active = set(tracker.getActiveStageIds())
-        for number, (_, n_tasks) in stages.items():
-            if number not in active:
-                stages[number] = n_tasks, n_tasks
-        for number in active:
-            info = tracker.getStageInfo(number)
-            if info is not None:
-                stages[number] = info.numCompletedTasks, info.numTasks
-        if stages:
-            watcher(sum(n for n, _ in stages.values()), sum(n for _, n in stages.values()))
+        stages.update(tracker.getActiveStageIds())
+        found = [info for number in stages if (info := tracker.getStageInfo(number)) is not None]
+        if found:
+            done = sum(info.numCompletedTasks for info in found)
+            watcher(done, sum(info.numTasks for info in found))
 
 
 # -------------------------------------------------------------------------------------- failures
@@ -262,7 +279,6 @@ def tell_driver() -> Iterator[None]:
         document = {
             "kind": type(error).__name__,
             "message": str(error),
-            "host": socket.gethostname(),
             "damage": error.damage.to_dict() if isinstance(error, DamagedInput) else None,
         }
         # Without line ends, and in ASCII: whatever cuts or encodes the trace leaves it whole.

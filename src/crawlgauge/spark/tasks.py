@@ -1,6 +1,10 @@
-"""What a task does that reads: from pieces of the inputs to sorted keys, cut by hash range."""
+"""What tasks do: read pieces of the inputs to sorted keys, and merge those of a hash range.
 
-import io
+Tasks hand rows to each other and to the driver. A row holds keys of one level of a crawl, some of
+its attributes, or the report of a task, and goes to the task that its slot leads to: the one that
+merges the keys of its hash range.
+"""
+
 import logging
 import os
 import pickle
@@ -9,63 +13,83 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, chdir, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
+from itertools import islice, pairwise
 from logging.handlers import BufferingHandler
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from crawlgauge.core.batch import ROW, Captures
 from crawlgauge.core.captures import Collector
+from crawlgauge.core.sets import first_captures, sort_unique
 from crawlgauge.errors import SourceError
-from crawlgauge.ingest.builder import SetBuilder, open_builder
+from crawlgauge.ingest.builder import MAX_ATTRIBUTES, SetBuilder, open_builder
 from crawlgauge.ingest.dates import choose_date
 from crawlgauge.ingest.options import Choices
 from crawlgauge.ingest.sorting import KeyMemory
 from crawlgauge.ingest.splitting import Cut, Splitter
 from crawlgauge.keys.names import Names
 from crawlgauge.keys.rules import BY_URL
+from crawlgauge.keys.sampling import KEY_BITS, WHOLE
 from crawlgauge.sources.captures import Intake
-from crawlgauge.sources.decompress import Stream, fingerprint
+from crawlgauge.sources.decompress import fingerprint
 from crawlgauge.sources.detect import FORMATS
 from crawlgauge.sources.inputs import InputFiles
 from crawlgauge.sources.reading import ReadInputs, read_inputs
-from crawlgauge.sources.remote import conceal, to_path
-from crawlgauge.spark.planning import Piece
-from crawlgauge.spark.rows import (
-    ATTRIBUTES,
-    REPORT,
-    Row,
-    cut_ranges,
-    pack_attributes,
-    pack_keys,
-    to_batches,
-)
+from crawlgauge.sources.remote import conceal
+from crawlgauge.sources.what_counts import Settings
+from crawlgauge.spark.pieces import LineStream, Piece
 from crawlgauge.spark.session import tell_driver
+from crawlgauge.store.key_set import Keys
 from crawlgauge.store.spilling import SpillFolder
 
-__all__ = ["TABLE", "LineRange", "Plan", "TaskReport", "read_pieces", "read_table", "summarise"]
+__all__ = [
+    "ATTRIBUTES",
+    "REPORT",
+    "SCHEMA",
+    "TABLE",
+    "Plan",
+    "TaskReport",
+    "choose_bits",
+    "merge_rows",
+    "read_pieces",
+    "read_table",
+    "summarise",
+    "unpack_attributes",
+]
 
+SCHEMA = "slot bigint, label string, what string, part bigint, n bigint, total bigint, data binary"
+"""`what` is a level, `ATTRIBUTES` or `REPORT`, and `part` a hash range. Of keys, `n` says how many
+there are, and `total` is their sum modulo 2**64."""
+
+Row = tuple[int, str, str, int, int, int, bytes]
+ATTRIBUTES, REPORT = "attributes", "report"
+
+_NAMES = [column.split()[0] for column in SCHEMA.split(", ")]
+_KEYS_PER_ROW = 1 << 17
+_ROWS_PER_BATCH = 16
+"""Enough for a batch to cost nothing, and little beside a task's memory."""
 
 TABLE = "the Spark table"
 
-_CHUNK_BYTES = 1 << 16
 _MAX_MESSAGES = 1 << 20
-_COUNTED = ["n_captures", "n_no_status", "days", "first_time", "last_time", "rejected", "excluded"]
-"""What a builder has in common with captures."""
+_COUNTED = "n_captures n_no_status days first_time last_time rejected excluded"
+_COUNTED_OF_LEVEL = "n_captures n_by_digest excluded"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What all tasks of a crawl are told.
 
     Parameters
     ----------
-    label
-        The crawl's; empty for a collection that is cut.
     choices
         The user's.
+    label
+        The crawl's; empty for a collection that is cut.
     cut
         How a collection is cut into crawls; None for one crawl.
     needs_times
@@ -82,18 +106,23 @@ class Plan:
         Where relative names begin.
     """
 
-    label: str
     choices: Choices
-    cut: Cut | None
-    needs_times: bool
-    row_threshold: int
-    range_bits: int
-    slots: list[int]
-    addresses: tuple[str, ...]
-    folder: str
+    label: str = ""
+    cut: Cut | None = None
+    needs_times: bool = False
+    row_threshold: int = WHOLE
+    range_bits: int = 0
+    slots: tuple[int, ...] = ()
+    addresses: tuple[str, ...] = ()
+    folder: str = "."
+
+    def settings(self, names: Names) -> Settings:
+        """Return what readers are asked for; `names` numbers hosts and media types."""
+        group = None if self.cut is None else self.cut.group
+        return self.choices.reading(names, is_split=self.cut is not None, group=group)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PieceReport:
     """What came of a piece.
 
@@ -128,14 +157,13 @@ class CrawlPart:
     thresholds
         Below which keys are kept, by level.
     levels
-        Of levels beside that of URLs, how many captures count, how many of them by their digest,
-        and how many do not count, by reason.
+        Of levels beside that of URLs, what their builders have counted, by its name.
     """
 
     captures: Captures
     row_threshold: int
     thresholds: Mapping[str, int]
-    levels: Mapping[str, tuple[int, int, Counter[str]]]
+    levels: Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,37 +191,37 @@ class TaskReport:
 # --------------------------------------------------------------------------------------- reading
 
 
-def read_pieces(pieces: Iterable[Piece], plan: Plan) -> Iterator[pa.RecordBatch]:
+def read_pieces(plan: Plan, pieces: Iterable[Piece]) -> Iterator[pa.RecordBatch]:
     """Read pieces of the inputs and yield rows of keys, attributes and counts.
 
     Parameters
     ----------
-    pieces
-        What this task is to read.
     plan
         What all tasks are told.
+    pieces
+        What this task is to read.
     """
     with _open_reading(plan) as reading:
         # Names are used as the user wrote them, relative ones too.
         with chdir(plan.folder) if Path(plan.folder).is_dir() else nullcontext():
             for piece in pieces:
                 reading.read_piece(piece)
-        yield from to_batches(reading.rows())
+        yield from _to_batches(reading.rows())
 
 
-def read_table(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[pa.RecordBatch]:
+def read_table(plan: Plan, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Read captures that Spark has in columns; see `read_pieces`.
 
     Parameters
     ----------
-    batches
-        The columns, called as in Parquet files.
     plan
         What all tasks are told.
+    batches
+        The columns, called as in Parquet files.
     """
     with _open_reading(plan) as reading:
         reading.read_table(batches)
-        yield from to_batches(reading.rows())
+        yield from _to_batches(reading.rows())
 
 
 @contextmanager
@@ -224,21 +252,17 @@ class _Reading:
         self._plan, self._scratch, self._log = plan, scratch, log
         self._pieces: list[PieceReport] = []
         self._n_found = 0
-        self._target: Splitter | SetBuilder
-        choices, cut = plan.choices, plan.cut
-        if cut is None:
-            self._target = open_builder(
-                choices.levels, choices.sampling, Names(), memory, row_threshold=plan.row_threshold
-            )
-            self._builders, self._rest = {plan.label: self._target}, Counter[str]()
-        else:
-            self._target = Splitter(cut, choices, memory)
-            self._builders, self._rest = self._target.builders, self._target.rest
-        self._settings = choices.reading(
-            self._target.names, is_split=cut is not None, group=cut and cut.group
-        )
         for address in plan.addresses:
             conceal(address)
+        if plan.cut is None:
+            levels, sampling, most = plan.choices.levels, plan.choices.sampling, plan.row_threshold
+            builder = open_builder(levels, sampling, Names(), memory, row_threshold=most)
+            self._target: Splitter | SetBuilder = builder
+            self._builders, self._rest = {plan.label: builder}, Counter[str]()
+        else:
+            self._target = splitter = Splitter(plan.cut, plan.choices, memory)
+            self._builders, self._rest = splitter.builders, splitter.rest
+        self._settings = plan.settings(self._target.names)
 
     @property
     def key_threshold(self) -> int:
@@ -268,11 +292,8 @@ class _Reading:
         except OSError as error:
             raise SourceError(f"cannot read {piece.name}: {error.strerror or error}") from error
         inputs = tuple(replace(one, through=one.through or piece.through) for one in read.inputs)
-        self._report(piece, replace(read, inputs=inputs), n_lines)
-
-    def _report(self, piece: Piece, read: ReadInputs, n_lines: int = 0) -> None:
         self._pieces.append(
-            PieceReport(piece=piece, read=read, n_found=self._n_found, n_lines=n_lines)
+            PieceReport(piece, replace(read, inputs=inputs), self._n_found, n_lines)
         )
 
     def _read_whole(self, name: str, elsewhere: tuple[str, ...] = ()) -> ReadInputs:
@@ -282,15 +303,14 @@ class _Reading:
     def _read_lines(self, piece: Piece) -> tuple[ReadInputs, int]:
         collector = Collector(self._settings, self.add)
         intake = Intake(piece.name, collector)
-        lines = LineRange(piece)
-        with _LineStream(lines, keep_damaged=self._settings.keep_damaged) as stream:
+        with LineStream(piece, self._settings) as stream:
             for _ in FORMATS[piece.format or ""].read(stream, intake, self._settings):
                 collector.limit_keys(self.key_threshold)
                 collector.limit_rows(self.row_threshold)
             collector.flush()
-            damages = tuple(stream.damages)
-        examples = (replace(one, offset=one.offset + lines.first) for one in intake.examples)
-        return ReadInputs(inputs=(), damages=damages, examples=tuple(examples)), lines.n_lines
+        first, damages = stream.lines.first, tuple(stream.damages)
+        examples = tuple(replace(one, offset=one.offset + first) for one in intake.examples)
+        return ReadInputs(inputs=(), damages=damages, examples=examples), stream.lines.n_lines
 
     def read_table(self, batches: Iterable[pa.RecordBatch]) -> None:
         from pyarrow.parquet import ParquetWriter
@@ -314,7 +334,8 @@ class _Reading:
         examples = tuple(replace(one, file=TABLE, line=None) for one in read.examples)
         context = TaskContext.get()
         piece = Piece(number=context.partitionId() if context else 0, name=TABLE, n_bytes=0)
-        self._report(piece, replace(read, inputs=(), examples=examples))
+        read = replace(read, inputs=(), examples=examples)
+        self._pieces.append(PieceReport(piece, read, self._n_found))
 
     def rows(self) -> Iterator[Row]:
         """Yield what was found."""
@@ -325,29 +346,26 @@ class _Reading:
             for level, of_level in runs.items():
                 # When the first ones are asked for, it is known below which key all are there.
                 for keys in of_level.ranges():
-                    for part, some in cut_ranges(keys, bits):
-                        yield from pack_keys(keys[some], slots[part], label, level, part)
+                    for part, some in _cut_ranges(keys, bits):
+                        yield from _pack_keys(keys[some], slots[part], label, level, part)
             found = builder.finish_attributes()
             columns = found.keys, found.times, found.statuses, found.host_codes, found.mime_codes
-            for part, some in cut_ranges(found.keys, bits):
-                data = pack_attributes((one[some] for one in columns), found.hosts, found.mimes)
+            for part, some in _cut_ranges(found.keys, bits):
+                data = _pack_attributes((one[some] for one in columns), found.hosts, found.mimes)
                 yield slots[part], label, ATTRIBUTES, part, 0, 0, data
             crawls[label] = CrawlPart(
-                captures=summarise(**{name: getattr(builder, name) for name in _COUNTED}),
+                captures=summarise(**_look_up(builder, _COUNTED)),
                 row_threshold=found.threshold,
                 thresholds={level: of_level.threshold for level, of_level in runs.items()},
-                levels={
-                    one.level: (one.n_captures, one.n_by_digest, one.excluded)
-                    for one in builder.levels
-                },
+                levels={one.level: _look_up(one, _COUNTED_OF_LEVEL) for one in builder.levels},
             )
-        report = TaskReport(
-            pieces=tuple(self._pieces),
-            crawls=crawls,
-            rest=self._rest,
-            log=tuple((one.levelno, one.getMessage()) for one in self._log.buffer),
-        )
+        log = tuple((one.levelno, one.getMessage()) for one in self._log.buffer)
+        report = TaskReport(pieces=tuple(self._pieces), crawls=crawls, rest=self._rest, log=log)
         yield slots[0], "", REPORT, 0, 0, 0, pickle.dumps(report)
+
+
+def _look_up(holder: object, names: str) -> dict[str, Any]:
+    return {name: getattr(holder, name) for name in names.split()}
 
 
 def summarise(**known: Any) -> Captures:  # noqa: ANN401 - fields of Captures
@@ -358,81 +376,115 @@ def summarise(**known: Any) -> Captures:  # noqa: ANN401 - fields of Captures
     return Captures(**{**nothing, **known})
 
 
-# ------------------------------------------------------------------------------- parts of a file
+# ------------------------------------------------------------------------------------------ rows
 
 
-class LineRange(io.RawIOBase):
-    """A file that consists of some lines of another.
+def choose_bits(n_ranges: int, threshold: int) -> int:
+    """Return by how many leading bits keys below a threshold are cut into so many ranges.
 
-    Ranges that follow each other without a gap give each line once.
+    Examples
+    --------
+    >>> choose_bits(8, WHOLE), choose_bits(8, 1 << 58)
+    (3, 9)
+    """
+    # Of a sample, only some of the ranges have keys.
+    n_beyond = (WHOLE // threshold).bit_length() - 1
+    return min(KEY_BITS, (n_ranges - 1).bit_length() + n_beyond)
+
+
+def _cut_ranges(keys: Keys, range_bits: int) -> Iterator[tuple[int, slice]]:
+    """Yield each hash range that has some of the rising keys, and where they are."""
+    if keys.size:
+        shift = KEY_BITS - range_bits
+        parts = range(int(keys[0]) >> shift, (int(keys[-1]) >> shift) + 1)
+        lows = np.array([part << shift for part in parts[1:]], np.uint64)
+        bounds = pairwise([0, *np.searchsorted(keys, lows).tolist(), keys.size])
+        for part, (start, end) in zip(parts, bounds, strict=True):
+            if start < end:
+                yield part, slice(start, end)
+
+
+def _pack_keys(keys: Keys, slot: int, label: str, level: str, part: int) -> Iterator[Row]:
+    """Yield sorted keys of one hash range as rows; see `SCHEMA`."""
+    for start in range(0, keys.size, _KEYS_PER_ROW):
+        some = keys[start : start + _KEYS_PER_ROW]
+        total = int(np.add.reduce(some).astype(np.int64))
+        yield slot, label, level, part, some.size, total, some.tobytes()
+
+
+def _pack_attributes(
+    columns: Iterable[NDArray[np.integer]], hosts: Iterable[str], mimes: Iterable[str]
+) -> bytes:
+    """Return attributes, whose last columns are codes of hosts and media types, as bytes."""
+    *numbers, host_codes, mime_codes = map(np.ascontiguousarray, columns)
+    of_hosts, of_mimes = [*hosts, ""], [*mimes, ""]
+    # A text that is met again is but referred to.
+    texts = [of_hosts[code] for code in host_codes], [of_mimes[code] for code in mime_codes]
+    return pickle.dumps((numbers, texts))
+
+
+def unpack_attributes(data: bytes, names: Names) -> NDArray[np.void]:
+    """Return attributes as `ROW`.
 
     Parameters
     ----------
-    piece
-        Lines of its file that begin at its start or behind, and before its end, belong to it.
-
-    Attributes
-    ----------
-    name
-        Of the other file.
-    first
-        Where its first line begins in the other file.
-    n_lines
-        How many line ends have been read so far.
+    data
+        As `_pack_attributes` has made it.
+    names
+        Numbers hosts and media types.
     """
-
-    def __init__(self, piece: Piece) -> None:
-        super().__init__()
-        path = to_path(piece.name)
-        opened = path.open("rb") if isinstance(path, Path) else path.open()
-        self._file = cast("BinaryIO", opened)
-        self.name = piece.name
-        self.first = self._next_line(piece.start)
-        self._n_left = max(0, self._next_line(piece.end) - self.first)
-        self._file.seek(self.first)
-        self.n_lines = 0
-
-    def read(self, size: int = -1) -> bytes:
-        """Return at most so many of the bytes that are left; none at the end."""
-        data = self._file.read(self._n_left if size < 0 else min(size, self._n_left))
-        self._n_left -= len(data)
-        self.n_lines += data.count(b"\n")
-        return data
-
-    def close(self) -> None:
-        """Close the other file."""
-        self._file.close()
-        super().close()
-
-    def _next_line(self, place: int) -> int:
-        """Return where the first line begins that does so at a place or behind it."""
-        if place == 0:
-            return 0
-        # A line begins at the place itself if another ends just before it.
-        place -= 1
-        self._file.seek(place)
-        while chunk := self._file.read(_CHUNK_BYTES):
-            found = chunk.find(b"\n")
-            if found >= 0:
-                return place + found + 1
-            place += len(chunk)
-        return place
+    numbers, (hosts, mimes) = pickle.loads(data)  # noqa: S301 - of our own tasks
+    rows = np.zeros(len(hosts), ROW)
+    rows["key"], rows["time"], rows["status"] = numbers
+    rows["host"] = names.name_hosts([text.encode() for text in hosts])
+    rows["mime"] = names.name_types([text.encode() for text in mimes])
+    return rows
 
 
-class _LineStream(Stream):
-    """Some lines of a file as an input, which stands in that file for all that is told of it."""
+def _to_batches(rows: Iterator[Row]) -> Iterator[pa.RecordBatch]:
+    while some := list(islice(rows, _ROWS_PER_BATCH)):
+        yield pa.record_batch(list(map(pa.array, zip(*some, strict=True))), _NAMES)
 
-    def __init__(self, lines: LineRange, *, keep_damaged: bool) -> None:
-        super().__init__(
-            lines.name, open_file=lambda: cast("BinaryIO", lines), keep_damaged=keep_damaged
-        )
-        self._lines = lines
 
-    def beginning(self) -> bytes:
-        # What its lines consist of is told by the first ones of the whole file.
-        with Stream(self.name) as whole:
-            return whole.beginning()
+def merge_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Merge what tasks have found of the same hash ranges.
 
-    @property
-    def place(self) -> int:
-        return self._lines.first + super().place
+    The order in which rows come in leaves no trace: whatever task is run again, and wherever, the
+    outcome is the same.
+
+    Parameters
+    ----------
+    batches
+        Rows of tasks that have read, all of some hash ranges.
+    """
+    return _to_batches(_merge(batches))
+
+
+def _merge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    found: dict[tuple[int, str, str], list[bytes]] = {}
+    for batch in batches:
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            _, label, what, part, _, _, data = row
+            if what == REPORT:
+                yield row
+            else:
+                found.setdefault((part, label, what), []).append(data)
+    for place in sorted(found):
+        part, label, what = place
+        pieces = found.pop(place)
+        if what == ATTRIBUTES:
+            yield 0, label, what, part, 0, 0, _merge_attributes(pieces)
+        else:
+            keys = np.concatenate([np.frombuffer(piece, np.uint64) for piece in pieces])
+            yield from _pack_keys(keys[: sort_unique(keys)], 0, label, what, part)
+
+
+def _merge_attributes(pieces: list[bytes]) -> bytes:
+    """Keep the first capture of each key, and no more keys than a whole crawl can need."""
+    names = Names()
+    rows = np.concatenate([unpack_attributes(piece, names) for piece in pieces])
+    rows = first_captures(rows, names.hosts, names.types)[: MAX_ATTRIBUTES + 1]
+    texts = ([text.decode() for text in table.texts()] for table in (names.hosts, names.types))
+    return _pack_attributes(
+        [rows[name] for name in ("key", "time", "status", "host", "mime")], *texts
+    )

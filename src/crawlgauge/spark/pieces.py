@@ -1,15 +1,17 @@
-"""Cut the inputs of a crawl into pieces of work that tasks can do apart from each other."""
+"""Pieces of the inputs of a crawl, which tasks can read apart from each other."""
 
+import io
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, BinaryIO, cast
 
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.detect import find_format
 from crawlgauge.sources.inputs import STDIN, InputFiles, can_be_reread, identify_file
-from crawlgauge.sources.remote import is_remote
+from crawlgauge.sources.remote import is_remote, to_path
 from crawlgauge.sources.what_counts import Settings
 from crawlgauge.sources.zipnum import (
     looks_like_zipnum_index,
@@ -17,11 +19,12 @@ from crawlgauge.sources.zipnum import (
     read_cluster,
 )
 
-__all__ = ["Piece", "plan_inputs"]
+__all__ = ["LineRange", "LineStream", "Piece", "plan_inputs"]
 
 PIECE_BYTES = 128 << 20
 """What a task reads at least, where there is so much: as large as the splits of Spark itself."""
 
+_CHUNK_BYTES = 1 << 16
 _SPLITTABLE = frozenset({"urls", "cdxj", "jsonl", "crawl-log"})
 """Formats of lines that mean the same wherever they stand."""
 
@@ -156,3 +159,84 @@ def _group(pieces: Iterable[Piece], most: int) -> Iterator[tuple[Piece, ...]]:
         n_grouped += piece.n_bytes
     if group:
         yield tuple(group)
+
+
+# ------------------------------------------------------------------------------- parts of a file
+
+
+class LineRange(io.RawIOBase):
+    """A file that consists of some lines of another.
+
+    Ranges that follow each other without a gap give each line once.
+
+    Parameters
+    ----------
+    piece
+        Lines of its file that begin at its start or behind, and before its end, belong to it.
+
+    Attributes
+    ----------
+    first
+        Where its first line begins in the other file.
+    n_lines
+        How many line ends have been read so far.
+    """
+
+    def __init__(self, piece: Piece) -> None:
+        super().__init__()
+        path = to_path(piece.name)
+        self._file: Any = path.open("rb") if isinstance(path, Path) else path.open()
+        self.first, end = self._next_line(piece.start), self._next_line(piece.end)
+        self._n_left, self.n_lines = max(0, end - self.first), 0
+        self._file.seek(self.first)
+
+    def read(self, size: int = -1) -> bytes:
+        """Return at most so many of the bytes that are left; none at the end."""
+        data: bytes = self._file.read(self._n_left if size < 0 else min(size, self._n_left))
+        self._n_left -= len(data)
+        self.n_lines += data.count(b"\n")
+        return data
+
+    def close(self) -> None:
+        """Close the other file."""
+        self._file.close()
+        super().close()
+
+    def _next_line(self, place: int) -> int:
+        """Return where the first line begins that does so at a place or behind it."""
+        # A line begins at the place itself if another ends just before it.
+        self._file.seek(max(0, place - 1))
+        while place and (chunk := self._file.read(_CHUNK_BYTES)):
+            if found := int(chunk.find(b"\n")) + 1:
+                return place - 1 + found
+            place += len(chunk)
+        return place
+
+
+class LineStream(Stream):
+    """Some lines of a file as an input, which stands in that file for all that is told of it.
+
+    Parameters
+    ----------
+    piece
+        Which lines.
+    settings
+        What is wanted of them.
+    """
+
+    def __init__(self, piece: Piece, settings: Settings) -> None:
+        self.lines = LineRange(piece)
+        opened = cast("BinaryIO", self.lines)
+        keeps = settings.keep_damaged
+        super().__init__(piece.name, open_file=lambda: opened, keep_damaged=keeps)
+
+    def beginning(self) -> bytes:
+        """Return the first block of the whole file."""
+        # What its lines consist of is told by the first ones of the whole file.
+        with Stream(self.name) as whole:
+            return whole.beginning()
+
+    @property
+    def place(self) -> int:
+        """How many bytes of the file have been taken in so far, or stand before."""
+        return self.lines.first + super().place
