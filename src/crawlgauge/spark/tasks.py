@@ -10,7 +10,7 @@ import os
 import pickle
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from itertools import islice, pairwise
@@ -349,9 +349,10 @@ class _Reading:
                     for part, some in _cut_ranges(keys, bits):
                         yield from _pack_keys(keys[some], slots[part], label, level, part)
             found = builder.finish_attributes()
+            texts = (*found.hosts, ""), (*found.mimes, "")
             columns = found.keys, found.times, found.statuses, found.host_codes, found.mime_codes
             for part, some in _cut_ranges(found.keys, bits):
-                data = _pack_attributes((one[some] for one in columns), found.hosts, found.mimes)
+                data = _pack_attributes((one[some] for one in columns), *texts)
                 yield slots[part], label, ATTRIBUTES, part, 0, 0, data
             crawls[label] = CrawlPart(
                 captures=summarise(**_look_up(builder, _COUNTED)),
@@ -412,15 +413,17 @@ def _pack_keys(keys: Keys, slot: int, label: str, level: str, part: int) -> Iter
         yield slot, label, level, part, some.size, total, some.tobytes()
 
 
-def _pack_attributes(
-    columns: Iterable[NDArray[np.integer]], hosts: Iterable[str], mimes: Iterable[str]
-) -> bytes:
-    """Return attributes, whose last columns are codes of hosts and media types, as bytes."""
-    *numbers, host_codes, mime_codes = map(np.ascontiguousarray, columns)
-    of_hosts, of_mimes = [*hosts, ""], [*mimes, ""]
-    # A text that is met again is but referred to.
-    texts = [of_hosts[code] for code in host_codes], [of_mimes[code] for code in mime_codes]
-    return pickle.dumps((numbers, texts))
+def _pack_attributes(columns: Iterable[NDArray[np.integer]], *texts: Sequence[str]) -> bytes:
+    """Return attributes, whose last columns are codes of hosts and media types, as bytes.
+
+    The last of each kind of texts stands for none.
+    """
+    *numbers, hosts, mimes = map(np.ascontiguousarray, columns)
+    coded = []
+    for codes, known in zip((hosts, mimes), texts, strict=True):
+        used, places = np.unique(codes, return_inverse=True)
+        coded.append((places.astype(np.int32), [known[code].encode() for code in used.tolist()]))
+    return pickle.dumps((numbers, coded))
 
 
 def unpack_attributes(data: bytes, names: Names) -> NDArray[np.void]:
@@ -433,11 +436,12 @@ def unpack_attributes(data: bytes, names: Names) -> NDArray[np.void]:
     names
         Numbers hosts and media types.
     """
-    numbers, (hosts, mimes) = pickle.loads(data)  # noqa: S301 - of our own tasks
-    rows = np.zeros(len(hosts), ROW)
-    rows["key"], rows["time"], rows["status"] = numbers
-    rows["host"] = names.name_hosts([text.encode() for text in hosts])
-    rows["mime"] = names.name_types([text.encode() for text in mimes])
+    (keys, times, statuses), coded = pickle.loads(data)  # noqa: S301 - of our own tasks
+    (hosts, host_texts), (mimes, mime_texts) = coded
+    rows = np.zeros(keys.size, ROW)
+    rows["key"], rows["time"], rows["status"] = keys, times, statuses
+    rows["host"] = names.name_hosts(host_texts)[hosts]
+    rows["mime"] = names.name_types(mime_texts)[mimes]
     return rows
 
 
@@ -484,7 +488,9 @@ def _merge_attributes(pieces: list[bytes]) -> bytes:
     names = Names()
     rows = np.concatenate([unpack_attributes(piece, names) for piece in pieces])
     rows = first_captures(rows, names.hosts, names.types)[: MAX_ATTRIBUTES + 1]
-    texts = ([text.decode() for text in table.texts()] for table in (names.hosts, names.types))
+    texts = (
+        [*(text.decode() for text in table.texts()), ""] for table in (names.hosts, names.types)
+    )
     return _pack_attributes(
         [rows[name] for name in ("key", "time", "status", "host", "mime")], *texts
     )
