@@ -77,8 +77,9 @@ def test_indexes_cut_into_pieces_give_the_same_set(both, write_cdxj, monkeypatch
     assert both([write_cdxj("a.cdxj", seed=1, n_lines=1000)]).n_captures > 0
 
 
-def test_attributes_are_the_same_where_tasks_hand_on_too_few(both, write_cdxj, monkeypatch):
-    monkeypatch.setattr(reading, "ATTRIBUTE_SLACK", 1e-5)
+def test_attributes_are_the_same_where_not_all_are_kept(both, write_cdxj, monkeypatch):
+    for module in (builder, reading):
+        monkeypatch.setattr(module, "MAX_ATTRIBUTES", 50)
     both([write_cdxj(f"{n}.cdxj", seed=n) for n in range(3)])
 
 
@@ -260,17 +261,14 @@ def test_the_hash_is_that_of_spark(spark):
 def test_one_host_with_nearly_all_urls_makes_no_task_larger(
     spark, tmp_path, monkeypatch, write_urls
 ):
-    from crawlgauge.spark.shuffling import Shuffled
-
     sizes = []
-    collect = Shuffled.collect
 
-    def record(self):
-        documents, found = collect(self)
-        sizes.extend(size.n_keys for size in found["2021-12", "url"])
-        return documents, found
+    class Recording(reading._Merged):
+        def fill(self, builder, label):
+            sizes.extend(row["n"] for row in self._sizes[label, "url"])
+            super().fill(builder, label)
 
-    monkeypatch.setattr(Shuffled, "collect", record)
+    monkeypatch.setattr(reading, "_Merged", Recording)
     urls = [f"http://{'large' if n % 20 else f's{n}'}.example.org/{n}" for n in range(20_000)]
     paths = [write_urls(f"{n}.txt", urls[n::5]) for n in range(5)]
     cg.spark.add(spark, paths, store=tmp_path / "s", label="2021-12")

@@ -523,7 +523,7 @@ def publish_crawl(
         What this is, for the answer.
     """
     builder = crawl.builder
-    # Keys are counted first: then it is known which of them are in the sample.
+    # Keys are sorted now, and only then it is known where a sample of so many ends.
     _check_sample(crawl)
     attributes = builder.finish_attributes()
     description = CrawlSet(
