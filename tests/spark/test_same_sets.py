@@ -13,7 +13,7 @@ import crawlgauge as cg
 from crawlgauge.core.captures import hash_texts
 from crawlgauge.ingest import builder
 from crawlgauge.keys import sampling
-from crawlgauge.spark import pieces, reading
+from crawlgauge.spark import adding, pieces
 
 
 @pytest.fixture
@@ -77,8 +77,22 @@ def test_indexes_cut_into_pieces_give_the_same_set(both, write_cdxj, monkeypatch
     assert both([write_cdxj("a.cdxj", seed=1, n_lines=1000)]).n_captures > 0
 
 
+def test_lines_that_break_off_are_told_alike_in_pieces(both, write_cdxj, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 20_000)
+    path = write_cdxj("a.cdxj", seed=1, n_lines=1000)
+    path.write_bytes(path.read_bytes()[:-30])
+    (damage,) = both([path], on_damage="keep").damage
+    assert damage.byte == path.stat().st_size
+
+
+def test_pieces_are_read_by_what_the_file_begins_with(both, write_urls, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 3000)
+    urls = [f"http://example.org/{n}" for n in range(300)] + ["two words"] * 600
+    assert both([write_urls("urls.txt", urls)]).rejected == {"several-fields": 600}
+
+
 def test_attributes_are_the_same_where_not_all_are_kept(both, write_cdxj, monkeypatch):
-    for module in (builder, reading):
+    for module in (builder, adding):
         monkeypatch.setattr(module, "MAX_ATTRIBUTES", 50)
     both([write_cdxj(f"{n}.cdxj", seed=n) for n in range(3)])
 
@@ -263,12 +277,12 @@ def test_one_host_with_nearly_all_urls_makes_no_task_larger(
 ):
     sizes = []
 
-    class Recording(reading._Merged):
+    class Recording(adding._Merged):
         def fill(self, builder, label):
             sizes.extend(row["n"] for row in self._sizes[label, "url"])
             super().fill(builder, label)
 
-    monkeypatch.setattr(reading, "_Merged", Recording)
+    monkeypatch.setattr(adding, "_Merged", Recording)
     urls = [f"http://{'large' if n % 20 else f's{n}'}.example.org/{n}" for n in range(20_000)]
     paths = [write_urls(f"{n}.txt", urls[n::5]) for n in range(5)]
     cg.spark.add(spark, paths, store=tmp_path / "s", label="2021-12")

@@ -11,9 +11,9 @@ import pickle
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, chdir, contextmanager, nullcontext
+from contextlib import chdir, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any
@@ -317,14 +317,12 @@ class _Reading:
         from pyspark import TaskContext
 
         # Whatever types columns have, the reader of Parquet files knows what to make of them.
-        path, writer = self._scratch / "table.parquet", None
-        with ExitStack() as stack:
-            for batch in batches:
-                if writer is None:
-                    new = ParquetWriter(path, batch.schema, compression="none")
-                    writer = stack.enter_context(new)
-                writer.write_batch(batch)
-        if writer is None:
+        path = self._scratch / "table.parquet"
+        for batch in (waiting := iter(batches)):
+            with ParquetWriter(path, batch.schema, compression="none") as writer:
+                for some in chain([batch], waiting):
+                    writer.write_batch(some)
+        if not path.exists():
             return
         try:
             read = self._read_whole(str(path))
@@ -332,8 +330,8 @@ class _Reading:
             raise SourceError(str(error).replace(str(path), TABLE)) from error
         # Which file a row comes from, and its place there, Spark does not say.
         examples = tuple(replace(one, file=TABLE, line=None) for one in read.examples)
-        context = TaskContext.get()
-        piece = Piece(number=context.partitionId() if context else 0, name=TABLE, n_bytes=0)
+        context: Any = TaskContext.get()
+        piece = Piece(number=context.partitionId(), name=TABLE, n_bytes=0)
         read = replace(read, inputs=(), examples=examples)
         self._pieces.append(PieceReport(piece, read, self._n_found))
 
@@ -349,7 +347,7 @@ class _Reading:
                     for part, some in _cut_ranges(keys, bits):
                         yield from _pack_keys(keys[some], slots[part], label, level, part)
             found = builder.finish_attributes()
-            texts = (*found.hosts, ""), (*found.mimes, "")
+            texts = [[*map(str.encode, some), b""] for some in (found.hosts, found.mimes)]
             columns = found.keys, found.times, found.statuses, found.host_codes, found.mime_codes
             for part, some in _cut_ranges(found.keys, bits):
                 data = _pack_attributes((one[some] for one in columns), *texts)
@@ -413,7 +411,7 @@ def _pack_keys(keys: Keys, slot: int, label: str, level: str, part: int) -> Iter
         yield slot, label, level, part, some.size, total, some.tobytes()
 
 
-def _pack_attributes(columns: Iterable[NDArray[np.integer]], *texts: Sequence[str]) -> bytes:
+def _pack_attributes(columns: Iterable[NDArray[np.integer]], *texts: Sequence[bytes]) -> bytes:
     """Return attributes, whose last columns are codes of hosts and media types, as bytes.
 
     The last of each kind of texts stands for none.
@@ -422,7 +420,7 @@ def _pack_attributes(columns: Iterable[NDArray[np.integer]], *texts: Sequence[st
     coded = []
     for codes, known in zip((hosts, mimes), texts, strict=True):
         used, places = np.unique(codes, return_inverse=True)
-        coded.append((places.astype(np.int32), [known[code].encode() for code in used.tolist()]))
+        coded.append((places.astype(np.int32), [known[code] for code in used.tolist()]))
     return pickle.dumps((numbers, coded))
 
 
@@ -488,9 +486,5 @@ def _merge_attributes(pieces: list[bytes]) -> bytes:
     names = Names()
     rows = np.concatenate([unpack_attributes(piece, names) for piece in pieces])
     rows = first_captures(rows, names.hosts, names.types)[: MAX_ATTRIBUTES + 1]
-    texts = (
-        [*(text.decode() for text in table.texts()), ""] for table in (names.hosts, names.types)
-    )
-    return _pack_attributes(
-        [rows[name] for name in ("key", "time", "status", "host", "mime")], *texts
-    )
+    columns = (rows[name] for name in ("key", "time", "status", "host", "mime"))
+    return _pack_attributes(columns, [*names.hosts.texts(), b""], [*names.types.texts(), b""])
