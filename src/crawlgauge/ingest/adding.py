@@ -249,7 +249,7 @@ def read_crawl(
     Raises
     ------
     SourceError
-        If an input cannot be read, or none holds anything that counts.
+        If an input cannot be read.
     """
     target = _WithTimes(label, builder) if needs_times(label, date) else builder
     read = read_inputs(
@@ -259,8 +259,6 @@ def read_crawl(
         progress=progress,
         n_threads=choices.n_threads,
     )
-    if not builder.n_captures:
-        raise _nothing_found(builder, inputs, read)
     return ReadCrawl(builder=builder, read=read, settings=choices.settings(date), unassigned={})
 
 
@@ -380,6 +378,8 @@ def add_to_store(
             found = tuple(_recognise(name, known) for name in inputs.names)
             return _accept_if_same(store, present, found, choices.settings(date))
         crawl = read(label, inputs, choices, date=date, builder=builder, progress=progress)
+        if not builder.n_captures:
+            raise _nothing_found(builder, inputs, crawl.read)
         if present is not None:
             return _accept_if_same(store, present, crawl.read.inputs, crawl.settings)
         found_date = choose_date(label, date, builder.days)
