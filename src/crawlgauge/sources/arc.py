@@ -20,9 +20,7 @@ from crawlgauge.sources.what_counts import Settings
 __all__ = ["looks_like_arc", "read_arc"]
 
 _MAGIC = re.compile(rb"[\r\n]*filedesc:", re.IGNORECASE)
-_LINE = re.compile(
-    rb"^([a-z][a-z0-9+.-]{1,20}:)[^\n]{2,4160}(?=\n)", re.IGNORECASE | re.MULTILINE
-)
+_LINE = re.compile(rb"^([a-z][a-z0-9+.-]{1,20}:)[^\n]{2,4160}(?=\n)", re.IGNORECASE | re.MULTILINE)
 _LINE_TAIL = re.compile(rb" [0-9.]{7,15} \d{8,18} [^\n]{1,100} \d{1,15} ?\r?\n\Z")
 """By which a record's line is told from others, where a record is looked for."""
 _LINE_TAIL_BYTES = 160

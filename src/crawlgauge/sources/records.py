@@ -51,8 +51,7 @@ class Trouble(Enum):
     """What can be wrong with a record, and what is lost by it, in words."""
 
     NO_RECORD = (
-        "no {title} record begins there; the record before it gives a wrong length, or something "
-        "else stands between them",
+        "no {title} record begins there; the one before has a wrong length, or junk follows it",
         "what stands between that record and the next that can be read",
     )
     CUT = (
@@ -208,7 +207,7 @@ class RecordReader(ABC):
 
     @abstractmethod
     def find_start(self, at: int) -> int:
-        """Return the first place in `data`, from another on, where a record seems to begin, or −1."""
+        """Return where in `data`, from a place on, a record first seems to begin, or −1."""
 
     def find_fence(self, at: int, end: int) -> int | None:
         """Return where between two places a compressed member begins with a record."""
