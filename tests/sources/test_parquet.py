@@ -267,7 +267,7 @@ class Elsewhere:
     def __str__(self):
         return f"s3://bucket/{self._path.name}"
 
-    def open(self):
+    def open(self, **_options):
         file, seen = self._path.open("rb", buffering=0), self.seen
 
         class Watched(io.RawIOBase):
