@@ -19,14 +19,13 @@ from crawlgauge.sources.what_counts import Settings
 
 __all__ = [
     "DECODER",
-    "MAX_STRUCTURE",
     "NO_MEMBERS",
     "Members",
     "find_members",
     "looks_like_json_lines",
     "parse_json",
     "read_json_lines",
-    "to_bytes",
+    "to_fields",
 ]
 
 _MAX_LINE_BYTES = 1 << 24
@@ -49,7 +48,7 @@ _LONGEST_NAME = 40
 _MAX_NESTING = 8
 
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-MAX_STRUCTURE = 1 << 18
+_MAX_STRUCTURE = 1 << 18
 """Characters of a value that stand outside of strings: each of them may become an object of
 Python's, which takes thirty times as much memory."""
 _LONE_SURROGATES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
@@ -184,8 +183,7 @@ class Members:
                 if (value := get(path)) and value != "-"
             }
         except (AttributeError, UnicodeEncodeError):
-            values = ((field, to_bytes(get(path))) for field, path in self.paths)
-            fields = {field: value for field, value in values if value not in (None, b"", b"-")}
+            fields = to_fields((field, get(path)) for field, path in self.paths)
         if "url" in fields:
             return collector.add(**fields)
         is_message = any(found.get(name) is not None for name in _MESSAGES)
@@ -269,10 +267,10 @@ DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 def parse_json(text: bytes) -> object:
     """Return what JSON says, with its numbers as they are written, or None if it is none.
 
-    Bytes that are no UTF-8 are kept as they are, by `to_bytes`.
+    Bytes that are no UTF-8 are kept as they are, by `to_fields`.
     """
     decoded = text.decode("utf-8", errors="surrogateescape")
-    if len(decoded) > MAX_STRUCTURE and len(_STRING.sub("", decoded)) > MAX_STRUCTURE:
+    if len(decoded) > _MAX_STRUCTURE and len(_STRING.sub("", decoded)) > _MAX_STRUCTURE:
         return None
     try:
         return DECODER.decode(decoded)
@@ -280,13 +278,12 @@ def parse_json(text: bytes) -> object:
         return None
 
 
-def to_bytes(value: object) -> bytes | None:
-    """Return a string or a number as it is written; nothing for any other value."""
-    if not isinstance(value, str):
-        return None
-    try:
-        return value.encode()
-    except UnicodeEncodeError:
-        # Half a surrogate pair, written as an escape, is no character.
-        text = _LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", value)
-        return text.encode("utf-8", errors="surrogateescape")
+def to_fields(values: Iterable[tuple[str, object]]) -> dict[str, Any]:
+    """Return what values say, strings and numbers as they are written; all others say nothing."""
+    fields = {}
+    for field, value in values:
+        if isinstance(value, str) and value not in ("", "-"):
+            # Half a surrogate pair, written as an escape, is no character.
+            text = _LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", value)
+            fields[field] = text.encode("utf-8", errors="surrogateescape")
+    return fields
