@@ -101,45 +101,25 @@ def read_json_lines(stream: Stream, intake: Intake, settings: Settings) -> Itera
     if b"\0" in beginning[:_MAX_URL_BYTES]:
         raise SourceError(f"{stream.name} is no text file, hence no JSON Lines")
     intake.collector.begin()
-    reader = _Reader(intake, settings)
     lines = islice(_LINE.finditer(beginning.removeprefix(UTF8_MARK)), _MAX_TRIED)
-    reader.find_members(parse_json(line[0]) for line in lines)
-    yield from scan_lines(stream, reader.scanner(), reader.judge, _MAX_LINE_BYTES)
+    members = find_members((parse_json(line[0]) for line in lines), settings, stream.name)
 
-
-class _Reader:
-    """Reads lines that are not as most are."""
-
-    def __init__(self, intake: Intake, settings: Settings) -> None:
-        self._intake, self._settings = intake, settings
-        self._members: Members | None = None
-
-    def find_members(self, objects: Iterable[object]) -> None:
-        """Find out which members the objects have, unless they are but messages."""
-        self._members = find_members(objects, self._settings, self._intake.name)
-
-    def scanner(self) -> LineScanner:
-        """Return what takes most lines in, or hands all back if they are too odd for it."""
-        collector = self._intake.collector
-        members = None if self._members is None else self._members.to_scan()
-        return LineScanner(collector) if members is None else ObjectScanner(collector, members)
-
-    def judge(self, line: Line) -> None:
-        """Take a line in, pass over it, or reject it."""
-        reason = self._take(line.text)
+    def judge(line: Line) -> None:
+        nonlocal members
+        reason = "too-long" if len(line.text) > _MAX_LINE_BYTES else None
+        if reason is None and line.text and not line.text.isspace():
+            found = parse_json(line.text)
+            # So far there may have been but messages.
+            members = members or find_members([found], settings, stream.name)
+            reason = (members or NO_MEMBERS).take(intake.collector, found)
         if reason is not None:
             text = line.text.removesuffix(b"\r")
-            self._intake.reject(reason, text, offset=line.offset, line=line.number)
+            intake.reject(reason, text, offset=line.offset, line=line.number)
 
-    def _take(self, text: bytes) -> str | None:
-        if not text or text.isspace():
-            return None
-        if len(text) > _MAX_LINE_BYTES:
-            return "too-long"
-        found = parse_json(text)
-        if self._members is None:
-            self.find_members([found])
-        return (self._members or NO_MEMBERS).take(self._intake.collector, found)
+    scanned = members and members.to_scan()
+    collector = intake.collector
+    scanner = ObjectScanner(collector, scanned) if scanned else LineScanner(collector)
+    yield from scan_lines(stream, scanner, judge, _MAX_LINE_BYTES)
 
 
 # ------------------------------------------------------------------------------ members of objects

@@ -306,33 +306,25 @@ def _check_format(stream: Stream) -> None:
     refuse_other_format("WARC", stream)
 
 
-_KIND_AND_TYPE = re.compile(
-    rb"\n(" + _TYPE + rb"|" + _CONTENT_TYPE + rb")[ \t]*:([^\n]*)", re.IGNORECASE
-)
+_FIRST_KIND = re.compile(rb"^warc-type[ \t]*:[ \t]*+(?!warcinfo)", re.IGNORECASE | re.MULTILINE)
 
 
 def _refuse_derivative(beginning: bytes, name: str) -> None:
     """Refuse WAT and WET files, told by the first record that is no warcinfo."""
-    place = 0
-    while (start := _VERSION.search(beginning, place)) and (
-        end := _BLANK_LINE.search(beginning, start.end())
-    ):
-        fields = {
-            key.lower(): value.strip()
-            for key, value in _KIND_AND_TYPE.findall(beginning, start.end() - 1, end.start())
-        }
-        kind, media = fields.get(_TYPE, b""), fields.get(_CONTENT_TYPE, b"")
-        body = beginning[end.end() : end.end() + _JSON_START_BYTES]
-        if kind == b"conversion" and media.startswith(b"text/plain"):
-            raise SourceError(
-                f"{name} is a WET file: the text of captures, without those that have none and "
-                f"without statuses; {_ADVICE}"
-            )
-        if kind == b"metadata" and media.startswith(b"application/json") and b'"Envelope"' in body:
-            raise SourceError(
-                f"{name} is a WAT file: metadata of a WARC file's records, each URL up to three "
-                f"times; {_ADVICE}"
-            )
-        if kind != b"warcinfo":
-            return
-        place = end.end()
+    kind = _FIRST_KIND.search(beginning)
+    end = kind and _BLANK_LINE.search(beginning, kind.end())
+    if kind is None or end is None:
+        return
+    header = beginning[beginning.rfind(b"WARC/", 0, kind.start()) : end.start()].lower()
+    body = beginning[end.end() : end.end() + _JSON_START_BYTES]
+    if beginning.startswith(b"conversion", kind.end()) and b"\ncontent-type: text/plain" in header:
+        raise SourceError(
+            f"{name} is a WET file: the text of captures, without those that have none and "
+            f"without statuses; {_ADVICE}"
+        )
+    is_json = b"\ncontent-type: application/json" in header and b'"Envelope"' in body
+    if beginning.startswith(b"metadata", kind.end()) and is_json:
+        raise SourceError(
+            f"{name} is a WAT file: metadata of a WARC file's records, each URL up to three "
+            f"times; {_ADVICE}"
+        )
