@@ -16,7 +16,6 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate, chain
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self, cast
 
 import zstandard
@@ -137,12 +136,7 @@ class Stream:
         self._gathered = _gather(self._pieces(), _FIRST_BYTES)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if self._file is None:
             return
         try:

@@ -21,10 +21,9 @@ _HEADER_BYTES = 1 << 18
 """More than the header of a page has, with its least and greatest values."""
 _PART_BYTES = 1 << 20
 # Numbers of fields, and of what stands in them, as the format has them.
-_SCHEMA, _N_ROWS, _GROUPS, _ORDERS, _ENCRYPTION = 2, 3, 4, 7, 8
+_N_ROWS, _GROUPS, _ORDERS, _ENCRYPTION = 3, 4, 7, 8
 _CHECKSUM = 4
-_REPEATED = 2
-_N_REPETITIONS, _N_TYPES, _N_CODECS, _N_ENCODINGS = 3, 8, 8, 10
+_N_TYPES, _N_CODECS, _N_ENCODINGS = 8, 8, 10
 _DATA, _DICTIONARY, _DATA_2 = 0, 2, 3
 _DETAILS = {_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}
 """Kinds of pages that hold values, and the fields of their headers that describe them."""
@@ -96,10 +95,8 @@ def read_footer(file: BinaryIO, n_bytes: int, *, bounded: bytes) -> Footer:
     file.seek(start)
     footer = _Reader(file.read(length)).struct()
     n_rows = _to_number(footer.get(_N_ROWS))
-    leaves = _read_schema(_to_list(footer.get(_SCHEMA)))
     groups = [
-        _read_group(_to_struct(group), leaves, start, bounded)
-        for group in _to_list(footer.get(_GROUPS))
+        _read_group(_to_struct(group), start, bounded) for group in _to_list(footer.get(_GROUPS))
     ]
     if sum(group.n_rows for group in groups) != n_rows:
         raise BrokenParquet("the numbers of rows contradict each other")
@@ -159,55 +156,18 @@ def _check_sum(file: BinaryIO, place: int, n_bytes: int, expected: object) -> No
         raise BrokenParquet("the checksum of a page is wrong")
 
 
-# --------------------------------------------------------------------------- schema and row groups
+# ------------------------------------------------------------------------------------- row groups
 
 
-class _Leaf(NamedTuple):
-    path: tuple[bytes, ...]
-    is_repeated: bool
-
-
-def _read_schema(elements: list[Any]) -> list[_Leaf]:
-    """Return the columns of a schema, which is written as a tree, the parents first."""
-    leaves: list[_Leaf] = []
-    # For each structure that goes on: its path, whether it is repeated, how many members it lacks.
-    open_ones: list[tuple[tuple[bytes, ...], bool, int]] = []
-    for element in map(_to_struct, elements):
-        if not isinstance(name := element.get(4), bytes):
-            raise BrokenParquet("a column has no name")
-        path: tuple[bytes, ...] = ()
-        is_repeated = False
-        if open_ones:
-            above, is_above, n_missing = open_ones.pop()
-            path, is_repeated = (*above, name), is_above or element.get(3) == _REPEATED
-            if n_missing > 1:
-                open_ones.append((above, is_above, n_missing - 1))
-        elif leaves:
-            raise BrokenParquet("a column belongs nowhere")
-        _to_number(element.get(3, 0), below=_N_REPETITIONS)
-        n_children = _to_number(element.get(5, 0))
-        if n_children:
-            open_ones.append((path, is_repeated, n_children))
-        elif path:
-            _to_number(element.get(1), below=_N_TYPES)
-            leaves.append(_Leaf(path, is_repeated))
-        if len(path) > _MAX_DEPTH:
-            raise BrokenParquet("its structures are too deep")
-    if open_ones:
-        raise BrokenParquet("columns are missing")
-    return leaves
-
-
-def _read_group(struct: "_Struct", leaves: list[_Leaf], end: int, bounded: bytes) -> RowGroup:
-    columns, n_rows = _to_list(struct.get(1)), _to_number(struct.get(3))
-    if len(columns) != len(leaves):
-        raise BrokenParquet("a row group lacks columns")
+def _read_group(struct: "_Struct", end: int, bounded: bytes) -> RowGroup:
+    n_rows = _to_number(struct.get(3))
     chunks: list[Chunk] = []
     bounds = None
-    for column, leaf in zip(columns, leaves, strict=True):
+    for column in _to_list(struct.get(1)):
         facts = _to_struct(_to_struct(column).get(3))
-        if facts.get(3) != list(leaf.path):
-            raise BrokenParquet("a row group has other columns than the file")
+        path = tuple(_to_list(facts.get(3)))
+        if not path:
+            raise BrokenParquet("a column has no name")
         n_values, n_plain, n_bytes, start = (_to_number(facts.get(k)) for k in (5, 6, 7, 9))
         _to_number(facts.get(1), below=_N_TYPES)
         _to_number(facts.get(4), below=_N_CODECS)
@@ -219,10 +179,8 @@ def _read_group(struct: "_Struct", leaves: list[_Leaf], end: int, bounded: bytes
         # A summary of other files has no data at all.
         if end > len(MAGIC) and n_values and not len(MAGIC) <= start <= start + n_bytes <= end:
             raise BrokenParquet("a column does not stand in the file")
-        if n_values != n_rows and not leaf.is_repeated:
-            raise BrokenParquet("the numbers of values contradict each other")
-        chunks.append(Chunk(leaf.path, start, start + n_bytes, n_values, n_plain))
-        if leaf.path == (bounded,) and isinstance(statistics := facts.get(12), dict):
+        chunks.append(Chunk(path, start, start + n_bytes, n_values, n_plain))
+        if path == (bounded,) and isinstance(statistics := facts.get(12), dict):
             least, greatest = statistics.get(6), statistics.get(5)
             if isinstance(least, bytes) and isinstance(greatest, bytes):
                 bounds = least, greatest

@@ -25,7 +25,6 @@ __all__ = ["looks_like_wacz", "open_wacz"]
 _MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
 """Of a ZIP file with and without members."""
 _HEADER_BYTES = 30
-_ENCRYPTED = 1
 _CHUNK_BYTES = 1 << 17
 
 _ZIP_ERRORS = (
@@ -168,10 +167,6 @@ def _choose(
             f"{source} is a WACZ without captures: it has no indexes/*.cdx, *.cdxj or "
             "archive/*.warc files that are not empty"
         )
-    for info in chosen:
-        if info.flag_bits & _ENCRYPTED:
-            name = printable(info.filename)
-            raise SourceError(f"{source}: {name} in it is encrypted; decrypt it first")
     return sorted(chosen, key=lambda info: info.filename)
 
 
