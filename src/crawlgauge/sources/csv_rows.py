@@ -310,28 +310,19 @@ def _find_layout(beginning: bytes, settings: Settings, source: str) -> _Layout |
     has_header = best.has_header or (settings.column is not None and not settings.column.isdigit())
     if not has_header:
         names = [str(position + 1) for position in range(best.n_cells)]
-    if settings.column is None and not (has_header and best.has_url_name):
-        settings = replace(settings, column=_guess_column(best.url_columns, names, source))
+    found = best.url_columns
+    if settings.column is None and found and not (has_header and best.has_url_name):
+        if len(found) > 1:
+            held = [names[position] for position in found if position < len(names)]
+            raise SourceError(
+                f"{source}: cannot tell which column holds the URLs, as {list_names(held)} all do; "
+                f"say which, such as --column {found[0] + 1}"
+            )
+        settings = replace(settings, column=str(found[0] + 1))
     return _Layout(
         delimiter=best.delimiter,
         n_skipped=n_comments + (best.n_lines if has_header else 0),
         columns=find_columns(names, settings, source=source),
-    )
-
-
-def _guess_column(found: Sequence[int], names: Sequence[str], source: str) -> str:
-    """Return the position, from 1, of the only column that holds URLs."""
-    if len(found) == 1:
-        return str(found[0] + 1)
-    if not found:
-        raise SourceError(
-            f"{source}: cannot tell which column holds the URLs, as none does in the first rows; "
-            f"there are {list_names(names)}; say which with --column"
-        )
-    raise SourceError(
-        f"{source}: cannot tell which column holds the URLs, as "
-        f"{list_names([names[position] for position in found if position < len(names)])} all do; "
-        f"say which, such as --column {found[0] + 1}"
     )
 
 
