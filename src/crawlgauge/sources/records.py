@@ -48,32 +48,18 @@ _NOWHERE = 1 << 62
 
 
 class Trouble(Enum):
-    """What can be wrong with a record, and what is lost by it, in words."""
+    """What can be wrong with a record, in words."""
 
     NO_RECORD = (
-        "no {title} record begins there; the one before has a wrong length, or junk follows it",
-        "what stands between that record and the next that can be read",
+        "no {title} record begins there; the one before has a wrong length, or junk follows it"
     )
-    CUT = (
-        "the input ends inside the record that begins at {record}",
-        "the rest of the record that begins at {record}",
-    )
+    CUT = "the input ends inside the record that begins at {record}"
     SWALLOWED = (
-        "the next record begins there, although the one that begins at {record} should be longer",
-        "the rest of the record that begins at {record}",
+        "the next record begins there, although the one that begins at {record} should be longer"
     )
-    MIXED_HEADERS = (
-        "the header of one record runs into that of another",
-        "what stands between there and the next record that can be read",
-    )
-    LONG_HEADER = (
-        "the header of a record does not end",
-        "what stands between there and the next record that can be read",
-    )
-    BAD_LENGTH = (
-        "the length of a record is missing or no number that a length can be",
-        "what stands between there and the next record that can be read",
-    )
+    MIXED_HEADERS = "the header of one record runs into that of another"
+    LONG_HEADER = "the header of a record does not end"
+    BAD_LENGTH = "the length of a record is missing or no number that a length can be"
 
 
 class Stop(Exception):  # noqa: N818 - says what the reader does
@@ -377,11 +363,22 @@ class RecordReader(ABC):
 
     def _get_over(self, trouble: Trouble, at: int) -> None:
         """Report damage at a place in `data`, and go on to the next record."""
-        place = self._place + (len(self.data) if trouble is Trouble.CUT else at)
-        reason, lost = trouble.value
+        byte = place = self._place + (len(self.data) if trouble is Trouble.CUT else at)
+        before, record = "", f"byte {self._record:,}"
+        if self._members:
+            byte = self._member_bytes[max(bisect_right(self._members, place) - 1, 0)]
+            before = (
+                f"in the compressed member that begins there, at byte {place:,} of the "
+                "decompressed content: "
+            )
+            record += " of the content"
+        lost = "what stands there, up to the next record that can be read"
+        if trouble in (Trouble.CUT, Trouble.SWALLOWED):
+            lost = f"the rest of the record that begins at {record}"
         if place - _RETAINED_BYTES > self._behind and trouble is not Trouble.SWALLOWED:
             lost += ", and any records before it that a wrong length has hidden"
-        self._report(place, reason, lost)
+        reason = before + trouble.value.format(title=self.title, record=record)
+        self._stream.report(Damage(file=self._stream.name, byte=byte, reason=reason, lost=lost))
         if trouble is Trouble.SWALLOWED:
             self._at = at
         else:
@@ -389,27 +386,6 @@ class RecordReader(ABC):
             self._at = max(self._behind, place - _RETAINED_BYTES, self._place) - self._place
             self._find_record()
         self._behind = self._place + self._at + 1
-
-    def _report(self, place: int, reason: str, lost: str) -> None:
-        """Note damage at a place of the decompressed input."""
-        byte = place
-        record = f"byte {self._record:,}"
-        if self._members:
-            record += " of the content"
-            byte = self._member_bytes[max(bisect_right(self._members, place) - 1, 0)]
-            reason = (
-                f"in the compressed member that begins there, at byte {place:,} of the "
-                f"decompressed content: {reason}"
-            )
-        words = {"title": self.title, "record": record}
-        self._stream.report(
-            Damage(
-                file=self._stream.name,
-                byte=byte,
-                reason=reason.format(**words),
-                lost=lost.format(**words),
-            )
-        )
 
 
 def refuse_other_format(title: str, stream: Stream) -> NoReturn:
