@@ -193,7 +193,7 @@ def test_a_header_of_unknown_names_is_told_by_the_urls_below_it():
 
 
 def test_without_any_urls_the_error_lists_the_columns():
-    with pytest.raises(SourceError, match="cannot tell which column .*; there are timestamp, stat"):
+    with pytest.raises(SourceError, match=r"cannot tell which column .*; there are timestamp"):
         read_csv(b"timestamp,status\n2020,200\n")
     with pytest.raises(SourceError, match=r"rows.csv has no column page; there are url, x"):
         read_csv(b"url,x\nhttp://a/,1\n", column="page")

@@ -234,6 +234,15 @@ def test_an_array_of_objects_cut_anywhere_has_the_members_of_all():
         assert found.of("http://b/").status == 404
 
 
+@pytest.mark.parametrize("value", [b"1.5e-05", b"-12", b"null", b"-Infinity", b'"\\ud83d\\ude00"'])
+def test_a_value_cut_anywhere_is_one_value(value):
+    data = b'[["url"],' + value + b',["http://a/",' + value + b"]," + value + b"]"
+    for cut in range(2, len(data)):
+        found = read(read_server_json, GivenBlocks(data[:cut], data[cut:]))
+        assert found.urls == urls("http://a/")
+        assert found.rejected == {"no-row": 2}
+
+
 def test_a_long_answer_is_read_in_batches():
     rows = [["url"], *([f"http://a/{number}"] for number in range(100_000))]
     found = read_json(json.dumps(rows).encode())

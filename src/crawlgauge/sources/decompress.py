@@ -465,15 +465,14 @@ def _gather(pieces: Iterator[bytes], n_first: int) -> Iterator[bytes]:
     The first block is a whole one of `n_first` bytes, unless the input is smaller.
     """
     waiting: list[bytes] = []
-    n_waiting, n_wanted, n_alone = 0, n_first, n_first
+    n_waiting, n_wanted = 0, n_first
     try:
         for piece in pieces:
             waiting.append(piece)
             n_waiting += len(piece)
-            if n_waiting >= (n_wanted if len(waiting) > 1 else n_alone):
+            if n_waiting >= n_wanted:
                 yield b"".join(waiting)
-                waiting, n_waiting = [], 0
-                n_wanted, n_alone = BLOCK_BYTES, _LEAST_BYTES
+                waiting, n_waiting, n_wanted = [], 0, _LEAST_BYTES
     except Broken:
         if waiting:
             yield b"".join(waiting)

@@ -32,6 +32,7 @@ _MAX_SAMPLED = 100
 _BEGINS = re.compile(rb"\s*\[\s*(?:[\[{]|\]\s*\Z)")
 _BLANK = re.compile(r"[ \t\r\n]*+")
 _TO_NEXT_ROW = re.compile(r"[ \t\r\n]*+,[ \t\r\n]*+(?=[\[{])")
+_VALUE_END = re.compile(r"[ \t\r\n,\]]")
 _CUT_CHARACTERS = 10
 """An error so near to the end of the text may vanish with more of it."""
 
@@ -178,9 +179,9 @@ class _ArrayReader:
             except (json.JSONDecodeError, RecursionError) as error:
                 self._at, self.is_broken = place, not _is_cut(error)
                 return False
-            if end == len(text) and text[place] not in '[{"':
+            if text[place] not in '[{"' and not _VALUE_END.match(text, end):
                 # There may be more of a number.
-                self._at = place
+                self._at, self.is_broken = place, len(text) - end >= _CUT_CHARACTERS
                 return False
             if self._take is None:
                 self._take_early(value, place, end)
