@@ -106,7 +106,8 @@ class _RowReader:
         self._intake = intake
         self._add = intake.collector.add
         self._delimiter = layout.delimiter
-        self._spaces = re.compile(f'" +(?={re.escape(layout.delimiter)}|\r?\n)')
+        spaces = " \t".replace(layout.delimiter, "")
+        self._spaces = re.compile(f'"([{spaces}]+)(?={re.escape(layout.delimiter)}|\r?\n)')
         self._n_to_skip = layout.n_skipped
         self._columns = [(FIELDS[field], at) for field, at in layout.columns.items()]
         self._url, self._n_wanted = layout.columns[URL], max(layout.columns.values()) + 1
@@ -161,8 +162,14 @@ class _RowReader:
             except csv.Error as error:
                 reached = start + reader.line_num
                 is_open = "end of data" in str(error)
-                if is_open and reached == len(lines) == stop > self._n_distrusted and not is_end:
+                may_go_on = reached == len(lines) and start >= self._n_distrusted
+                if is_open and may_go_on and not is_end:
                     break
+                # Space behind a quote that closes may as well stand before it.
+                fixed = self._spaces.sub(r'\1"', lines[reached - 1])
+                if not is_open and fixed != lines[reached - 1]:
+                    lines[reached - 1] = fixed
+                    continue
                 # The line that shows that a quote is wrong may be right itself.
                 self._n_distrusted = max(self._n_distrusted, reached if is_open else reached - 1)
                 self._row += 1
@@ -182,8 +189,7 @@ class _RowReader:
             n_bytes = len(line) if number == self._row else n_bytes + len(line)
             if n_bytes > _MAX_ROW_BYTES and number > self._row:
                 return
-            # Space behind a quote that closes belongs to no cell.
-            yield self._spaces.sub('"', line) if '" ' in line else line
+            yield line
 
     def _move_to(self, number: int) -> int:
         """Return where a line begins. Those before it are not asked for again."""
