@@ -12,14 +12,14 @@ from crawlgauge.sources.decompress import Stream
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
 
-from collected import read_records
+from readings import read_bytes
 
 
 def read(path, *, keep_damaged=False):
     """Return rows of captures, the counts of what was left out, and the damage."""
     with Stream(str(path)) as stream:
         assert looks_like_arc(stream.beginning())
-    found = read_records(read_arc, path.read_bytes(), name="x.arc", keep=keep_damaged)
+    found = read_bytes(read_arc, path.read_bytes(), name="x.arc", keep=keep_damaged)
     rows = [
         (row.url, dt.datetime.fromtimestamp(row.time, tz=dt.UTC), row.status, row.mime)
         for row in found.rows
