@@ -48,6 +48,11 @@ class Found:
     inputs: tuple = ()
 
     @property
+    def told(self):
+        """What must be the same for inputs that say the same."""
+        return sorted(self.rows, key=repr), self.rejected, self.excluded
+
+    @property
     def urls(self):
         """In order of their bytes: lines that are odd are taken after others."""
         return sorted(row.url for row in self.rows)
