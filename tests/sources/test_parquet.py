@@ -543,19 +543,20 @@ def test_flipped_bytes_never_end_the_process_nor_raise_anything_else(read_table,
     columns = {"status": [200, None, 404], "mime": ["text/html", None, "image/png"]}
     data = make({"url": nested, "warc": warc, **columns}, **options)
     rng = random.Random(3)
-    n_damaged = 0
+    n_damaged, messages = 0, []
     for _ in range(400):
         broken = bytearray(data)
         broken[rng.randrange(4, len(data))] = rng.randrange(256)
         try:
             found = read_table(bytes(broken), keep=True, group="filename")
         except SourceError as error:
-            assert str(error).isprintable()
+            messages.append(str(error))
             continue
         n_damaged += bool(found.damages)
         assert all(str(damage).isprintable() for damage in found.damages)
         assert len(found.urls) + found.rejected.total() + found.excluded.total() <= len(URLS)
     assert n_damaged > 100
+    assert all(map(str.isprintable, messages))
 
 
 @pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
