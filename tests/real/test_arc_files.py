@@ -1,18 +1,13 @@
 """Real ARC files: each is read with exact counts or refused."""
 
 import datetime as dt
-import sys
-from pathlib import Path
 
 import pytest
+from readings import read_bytes
 
 from crawlgauge.errors import DamagedInput
 from crawlgauge.sources.arc import looks_like_arc, read_arc
 from crawlgauge.sources.decompress import Stream
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
-
-from readings import read_bytes
 
 
 def read(path, *, keep_damaged=False):

@@ -3,11 +3,10 @@
 import datetime as dt
 import gzip
 import re
-import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from readings import read_bytes
 
 from crawlgauge.core.captures import Collector
 from crawlgauge.errors import DamagedInput, SourceError
@@ -16,10 +15,6 @@ from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.warc import looks_like_warc, read_warc
 from crawlgauge.sources.what_counts import Settings
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
-
-from readings import read_bytes
 
 HARMLESS = {
     # Name: captures, rejected, excluded.
