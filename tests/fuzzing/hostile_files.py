@@ -12,8 +12,9 @@ import zipfile
 from collections.abc import Callable
 
 import zstandard
-from hostile_urls import make_hostile_urls
 from valid_files import VALID, Files
+
+from hostile_urls import make_hostile_urls
 
 __all__ = ["make_hostile"]
 

@@ -293,11 +293,13 @@ class RecordReader(ABC):
         self, end: int, payload: "Payload | None"
     ) -> Generator[None, None, Trouble | None]:
         """Read on to a place beyond the bytes at hand, without holding what stands before it."""
-        while self._end < end and not self.is_last:
+        while not self.is_last:
             seen = self._end
             # A member whose beginning is not wholly at hand is looked at with what follows.
             unsure = bisect_right(self._members, max(self._record, seen - self.start_bytes))
             first = self._members[unsure] if unsure < len(self._members) else seen
+            if min(first, seen) >= end:
+                break
             self._at = first - self._place
             self._take_more()
             yield
