@@ -193,10 +193,12 @@ def test_odd_objects_are_handed_back(text):
     assert not found.batches
 
 
-def test_numbers_are_statuses_but_no_media_types():
-    text = b'{"url": "http://a.org/", "mime": 5, "status": 301}\n{"url":"http://a.org/","status":null}\n'
-    found, _ = scan(objects, text)
+def test_numbers_are_statuses_and_what_else_they_may_be_the_reader_decides():
+    odd = b'{"url": "http://a.org/", "mime": 5, "status": 301}'
+    text = b'{"url": "http://a.org/", "status": 301}\n{"url":"http://a.org/","status":null}\n'
+    found, handed_back = scan(objects, text + odd + b"\n")
     assert [row[3:5] for row in found.rows] == [(None, 301), (None, None)]
+    assert handed_back == [(2, odd)]
 
 
 def test_cdxj_lines_have_a_key_a_time_and_an_object():

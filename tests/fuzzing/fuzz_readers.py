@@ -10,6 +10,7 @@ import argparse
 import json
 import logging
 import multiprocessing
+import os
 import re
 import resource
 import sys
@@ -22,19 +23,21 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "keys")]
+
 from hostile_files import make_hostile
 from reading_checks import check_reading
 from valid_files import VALID
 
-READING_SECONDS = 60.0
-"""For one file, read three times; most take some milliseconds, the largest some seconds."""
-COMPILING_SECONDS = 900.0
-"""For a worker to begin: all kernels may have to be compiled."""
-MAX_GROWTH_BYTES = 1_500_000_000
+READING_SECONDS = 30.0
+"""For one file, read five times; most take some milliseconds, the largest some seconds."""
+STARTING_SECONDS = 120.0
+MAX_GROWTH_BYTES = 700_000_000
 MAX_ALIKE = 3
 """So many findings are kept of which the same line of code is the cause."""
-GROUP_EVERY = 5
-"""In each so many files the captures are to be cut into crawls by the WARC file's name."""
+SHOWN_BYTES = 2000
+SLOWNESS = float(os.environ.get("FUZZING_SLOWNESS", "1"))
+"""How many times as much time and memory a core takes that checks itself."""
 
 
 def write_files(files, folder):
@@ -51,7 +54,9 @@ def work(connection: Connection) -> None:
     # The other side may end first.
     with suppress(ConnectionError, EOFError), TemporaryDirectory(prefix="hostile-") as base:
         for name, files in VALID.items():
-            check_reading(write_files(files, Path(base) / name))
+            found = check_reading(write_files(files, Path(base) / name))
+            if found.error or found.damages:
+                raise RuntimeError(f"the valid file {name} cannot be read: {found}")
         connection.send(None)
         while True:
             connection.send(_answer(connection.recv(), base))
@@ -63,14 +68,14 @@ def _answer(seed, base):
     with TemporaryDirectory(prefix="input-", dir=base) as folder:
         answer = _read(write_files(make_hostile(seed), Path(folder)), seed)
     growth = _peak_bytes() - before
-    if growth > MAX_GROWTH_BYTES:
+    if growth > SLOWNESS * MAX_GROWTH_BYTES:
         answer["finding"] = f"memory: {growth:,} bytes more"
     return answer
 
 
 def _read(path, seed):
     try:
-        kept = check_reading(path, group="filename" if seed % GROUP_EVERY == 0 else None)
+        kept = check_reading(path, seed)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
         frames = traceback.extract_tb(error.__traceback__)
         where = next(
@@ -100,7 +105,7 @@ class Worker:
         if self.process is None:
             self._start()
         self.connection.send(seed)
-        return self._wait(READING_SECONDS)
+        return self._wait(SLOWNESS * READING_SECONDS)
 
     def stop(self):
         """End the process."""
@@ -115,7 +120,7 @@ class Worker:
         self.process = context.Process(target=work, args=(theirs,), daemon=True)
         self.process.start()
         theirs.close()
-        answer = self._wait(COMPILING_SECONDS)
+        answer = self._wait(SLOWNESS * STARTING_SECONDS)
         if answer is not None:
             raise RuntimeError(f"the valid files cannot be read: {answer}")
 
@@ -123,7 +128,7 @@ class Worker:
         end, limit = time.monotonic() + seconds, None
         while not self.connection.poll(0.2):
             used = _resident_bytes(self.process.pid)
-            limit = limit or used + MAX_GROWTH_BYTES
+            limit = limit or used + SLOWNESS * MAX_GROWTH_BYTES
             if used > limit:
                 self.stop()
                 return {"finding": f"memory: more than {limit:,} bytes"}
@@ -166,9 +171,14 @@ class Campaign:
             return
         self.causes[cause] += 1
         _say(f"seed {seed}: {cause}")
+        files = make_hostile(seed)
+        if self.causes[cause] == 1:
+            shown = {name: data[:SHOWN_BYTES] for name, data in files.contents.items()}
+            _say(answer.get("trace", "").strip())
+            _say(f"the input is {shown}; again: fuzz_readers.py --seed {seed} --inputs 1")
         if self.findings is not None and self.causes[cause] <= MAX_ALIKE:
             folder = self.findings / f"seed-{seed}"
-            write_files(make_hostile(seed), folder)
+            write_files(files, folder)
             (folder / "finding.json").write_text(json.dumps({"seed": seed, **answer}, indent=1))
             (folder / "trace.txt").write_text(answer.get("trace", ""), errors="backslashreplace")
 
@@ -183,7 +193,7 @@ class Campaign:
 
 
 def _say(text):
-    sys.stdout.write(f"{text}\n")
+    sys.stdout.buffer.write(f"{text}\n".encode(errors="backslashreplace"))
     sys.stdout.flush()
 
 

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import random
 import re
@@ -12,6 +13,8 @@ from collections.abc import Callable
 
 import zstandard
 from valid_files import VALID, Files
+
+from hostile_urls import make_hostile_urls
 
 __all__ = ["make_hostile"]
 
@@ -43,6 +46,7 @@ _TOKENS = (
     *(b"\x1f\x8b\x08", b"\x1f\x8b\x08\x04", b"BZh9", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"PAR1"),
     *(b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06", b"\x50\x2a\x4d\x18\xff\xff\xff\xff"),
     *(b"http://", b"dns:", b"://", b"../../../x", b"/", b"\x1b[31m", b"-", b"--", b"NaN", b"null"),
+    *(b"1990-01-01T00:00:00+99:99", b"2200-12-31T23:59:60Z", b"\xc2\x85", b"\xe2\x80\xa8"),
     *("\u202e".encode(), "\u0663".encode(), "\ufeff".encode(), b"%00", b"%", b"warc/revisit"),
 )
 """Bytes that mean something to some format, end a string or a line, or are no text."""
@@ -60,6 +64,8 @@ _LONG_BYTES = (5_000, 70_000, 1_100_000, 3_000_000)
 """Beyond the longest URL, and beyond one and several blocks."""
 _MANY_BYTES = 2_500_000
 """More than two blocks of repeated content."""
+
+_ODD = "odd-urls"
 
 Change = Callable[[bytes, random.Random], bytes]
 
@@ -280,6 +286,17 @@ def _change_inside(data: bytes, rng: random.Random, n_changes: int) -> bytes:
     return target.getvalue()
 
 
+def _make_odd_urls(seed: int, rng: random.Random) -> Files:
+    """Return a list or an index of URLs that are odd themselves."""
+    urls = [url.replace(b"\n", b"%0A") for url in make_hostile_urls(60, seed)]
+    if rng.random() < 0.5:
+        return Files(main="input", contents={"input": b"\n".join([b"http://a.org/", *urls, b""])})
+    line = b'org,a)/ 2014012717120%d {"url": "%b", "status": "200"}\n'
+    texts = [json.dumps(url.decode("latin-1"))[1:-1].encode() for url in urls]
+    lines = [line % (rng.randrange(10), text) for text in texts]
+    return Files(main="input", contents={"input": b"".join(lines)})
+
+
 def make_hostile(seed: int, form: str | None = None) -> Files:
     """Return a valid file of some format, changed in a few places and perhaps compressed.
 
@@ -291,8 +308,8 @@ def make_hostile(seed: int, form: str | None = None) -> Files:
         Name of the format; drawn if not given.
     """
     rng = random.Random(f"hostile-{seed}")
-    drawn = rng.choice(list(VALID))
-    valid = VALID[form or drawn]
+    drawn = rng.choice((*VALID, _ODD))
+    valid = _make_odd_urls(seed, rng) if (form or drawn) == _ODD else VALID[form or drawn]
     contents = dict(valid.contents)
     # A cluster breaks in its index, its parts or its locations.
     victim = rng.choice(list(contents))

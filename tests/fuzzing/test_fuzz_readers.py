@@ -1,5 +1,7 @@
 """Hostile files of all formats are read or refused: nothing crashes, hangs or eats the memory."""
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,9 +11,10 @@ from hostile_files import make_hostile
 from reading_checks import BrokenPromise, check_reading
 from valid_files import VALID
 
-from crawlgauge.sources import reading
-from crawlgauge.sources.byte_stream import ByteStream
+from crawlgauge.core.lines import UrlScanner
+from crawlgauge.sources import urls
 
+ROOT = Path(__file__).parents[2]
 MAGICS = (
     b"\x1f\x8b",
     b"BZh",
@@ -21,36 +24,86 @@ MAGICS = (
     b"PK",
     b"PAR1",
 )
+FUZZING_SECONDS = float(os.environ.get("CRAWLGAUGE_FUZZING_SECONDS", "300"))
+"""For each variant of the core, in the full check."""
 
 
-def fuzz(tmp_path, *, n_inputs, seed):
+def fuzz(folder, *, root=ROOT, **options):
     """Run the fuzzer by itself, since a fault of compiled code ends the process."""
     script = Path(__file__).with_name("fuzz_readers.py")
-    findings = tmp_path / "findings"
-    options = ("--inputs", n_inputs, "--seed", seed, "--findings", findings, "--seconds", 900)
-    command = [sys.executable, script, *options]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    words = [f"--{name}={value}" for name, value in options.items()]
+    return run(root, [script, f"--findings={folder / 'findings'}", *words])
+
+
+def run(root, words, **environment):
+    """Run Python on the package in a folder; return what it says."""
+    environment = {**os.environ, **environment, "PYTHONPATH": str(root / "src")}
+    command = [sys.executable, *map(str, words)]
+    done = subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
+    # What a sanitizer has found stands before all else.
+    said = done.stderr[:6000] + done.stderr[-3000:]
+    assert done.returncode == 0, f"{done.stdout[-9000:]}\n{said}"
     return done.stdout
 
 
 def test_hostile_files_are_read_or_refused(tmp_path):
-    assert " 0 findings" in fuzz(tmp_path, n_inputs=100, seed=1)
+    assert " 0 findings" in fuzz(tmp_path, inputs=200, seed=1)
+
+
+@pytest.fixture
+def variant(tmp_path):
+    """Build a variant of the core in a copy of the project."""
+
+    def build(kind):
+        root = tmp_path / kind
+        compiled = shutil.ignore_patterns("*.so", "__pycache__")
+        for name in ("src", "tests/core"):
+            shutil.copytree(ROOT / name, root / name, ignore=compiled)
+        for name in ("setup.py", "pyproject.toml", "tests/conftest.py", "tests/hostile_urls.py"):
+            shutil.copy(ROOT / name, root / name)
+        run(root, ["setup.py", "--quiet", "build_ext", "--inplace"], CRAWLGAUGE_CORE=kind)
+        return root
+
+    return build
+
+
+def find_sanitizer():
+    """Return the path of the library that must be loaded before all others."""
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        pytest.fail("gcc is not installed, whose sanitizer is needed")
+    command = [compiler, "-print-file-name=libasan.so"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @pytest.mark.slow
-def test_thousands_of_hostile_files_are_read_or_refused(tmp_path):
-    assert "4,000 inputs" in fuzz(tmp_path, n_inputs=4000, seed=10_000)
+@pytest.mark.parametrize("kind", ["checked", "sanitized"])
+def test_a_core_that_checks_itself_finds_nothing_wrong(tmp_path, variant, monkeypatch, kind):
+    root = variant(kind)
+    monkeypatch.setenv("FUZZING_SLOWNESS", "2")
+    if kind == "sanitized":
+        monkeypatch.setenv("FUZZING_SLOWNESS", "5")
+        monkeypatch.setenv("LD_PRELOAD", find_sanitizer())
+        monkeypatch.setenv("PYTHONMALLOC", "malloc")
+        # Python keeps much for as long as it runs.
+        monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=1")
+        monkeypatch.setenv("UBSAN_OPTIONS", "print_stacktrace=1:abort_on_error=1")
+    run(root, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/core"])
+    said = fuzz(tmp_path, root=root, seconds=FUZZING_SECONDS, seed=1_000_000)
+    assert " 0 findings" in said
 
 
 @pytest.mark.parametrize("form", VALID)
 def test_each_valid_file_is_read_whole(tmp_path, form):
     for name, data in VALID[form].contents.items():
         (tmp_path / name).write_bytes(data)
-    found = check_reading(tmp_path / VALID[form].main)
-    assert len(found.rows) >= 4
-    assert found.error is None
-    assert not found.damages
+    for seed in (1, 2, 15):
+        found = check_reading(tmp_path / VALID[form].main, seed)
+        assert len(found.rows) >= 4
+        assert found.error is None
+        assert not found.damages
 
 
 def test_a_seed_gives_the_same_file_each_time_and_seeds_give_all_kinds():
@@ -62,14 +115,21 @@ def test_a_seed_gives_the_same_file_each_time_and_seeds_give_all_kinds():
     assert make_hostile(1, "warc") != make_hostile(1, "arc")
 
 
-def test_a_reader_that_loses_what_it_should_keep_is_noticed(tmp_path, monkeypatch):
-    (tmp_path / "list.txt").write_bytes(b"http://a.org/\nhttp://b.org/\n")
-    assert check_reading(tmp_path / "list.txt").rows == [(b"http://a.org/",), (b"http://b.org/",)]
+class Forgetful:
+    """Passes over every line that begins so."""
 
-    class Forgetful(ByteStream):
-        def blocks(self):
-            return (block[14 * self._keep_damaged :] for block in super().blocks())
+    def __init__(self, collector):
+        self._scanner = UrlScanner(collector)
 
-    monkeypatch.setattr(reading, "ByteStream", Forgetful)
-    with pytest.raises(BrokenPromise, match=r"lost by keeping.*a\.org"):
-        check_reading(tmp_path / "list.txt")
+    def scan(self, data, start, end, longest):
+        data = data.replace(b"http://a.org/", b"#ttp://a.org/")
+        return self._scanner.scan(data, start, end, longest)
+
+
+def test_a_scanner_that_loses_what_it_should_take_is_noticed(tmp_path, monkeypatch):
+    path = tmp_path / "list.txt"
+    path.write_bytes(b"http://a.org/\nhttp://b.org/\n")
+    assert len(check_reading(path).rows) == 2
+    monkeypatch.setattr(urls, "UrlScanner", Forgetful)
+    with pytest.raises(BrokenPromise, match=r"without scanners.*a\.org"):
+        check_reading(path)

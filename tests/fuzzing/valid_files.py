@@ -7,8 +7,7 @@ import json
 import zipfile
 from dataclasses import dataclass
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import polars as pl
 
 __all__ = ["VALID", "Files"]
 
@@ -95,11 +94,27 @@ def _cdx_without_legend():
     return b"\r\n".join(rows)
 
 
+def _netarkivet():
+    return b"".join(
+        b"%b 192.0.2.7 %b text/html 1043 a.arc 333 0cc175b9c0f1b6a831c399e269772661\n" % (url, time)
+        for _, time, url, _ in ROWS
+    )
+
+
 def _cdxj():
     members = b'{"url": "%b", "mime": "text/html", "status": "%b", "digest": "%b", "offset": "3"}'
     return b"".join(
         b"%b %b %b\n" % (key, time, members % (url, status, SHA1))
         for key, time, url, status in ROWS
+    )
+
+
+def _openwayback():
+    members = b'{"uri": "%b", "mct": "text/html", "hsc": %b, "ref": "warcfile:a.warc#5"}'
+    return b"!OpenWayback-CDXJ 1.0\n" + b"".join(
+        b"(%b 2014-01-27T17:12:0%d+01:00 response %b\n"
+        % (key, place, members % (url, status.strip(b"-") or b"null"))
+        for place, (key, _, url, status) in enumerate(ROWS)
     )
 
 
@@ -208,23 +223,22 @@ def _crawl_log():
     )
 
 
-def _parquet(*, compression, use_dictionary):
-    table = pa.table(
+def _parquet(*, compression, **options):
+    table = pl.DataFrame(
         {
             "url": [url.decode() for url in URLS],
             "url_surtkey": [key.decode() for key in KEYS],
-            "fetch_time": pa.array([1_390_842_720 + at for at in range(len(URLS))]).cast(
-                pa.timestamp("s")
+            "fetch_time": pl.Series([1_390_842_720_000 + at for at in range(len(URLS))]).cast(
+                pl.Datetime("ms")
             ),
-            "fetch_status": pa.array([200, 301, 404, None, 200, -2, 503], pa.int16()),
-            "content_mime_type": pa.array(["text/html"] * len(URLS)),
-            "content_digest": pa.array([SHA1] * len(URLS)),
+            "fetch_status": pl.Series([200, 301, 404, None, 200, -2, 503], dtype=pl.Int16),
+            "content_mime_type": ["text/html"] * len(URLS),
+            "content_digest": [SHA1.decode()] * len(URLS),
+            "warc": [{"filename": "a.warc.gz", "offset": 5}] * len(URLS),
         }
     )
     target = io.BytesIO()
-    pq.write_table(
-        table, target, row_group_size=3, compression=compression, use_dictionary=use_dictionary
-    )
+    table.write_parquet(target, row_group_size=3, compression=compression, **options)
     return target.getvalue()
 
 
@@ -240,7 +254,9 @@ VALID = {
     "server-json": _one(_server_json()),
     "cdx": _one(_cdx()),
     "cdx-without-legend": _one(_cdx_without_legend()),
+    "cdx-netarkivet": _one(_netarkivet()),
     "cdxj": _one(_cdxj()),
+    "cdxj-openwayback": _one(_openwayback()),
     "zipnum": _cluster(),
     "zipnum-json": _json_cluster(),
     "warc": _one(b"".join(_warc_records())),
@@ -248,7 +264,7 @@ VALID = {
     "wacz-index": _one(_wacz_with_index()),
     "wacz-warc": _one(_wacz_without_index()),
     "crawl-log": _one(_crawl_log()),
-    "parquet-plain": _one(_parquet(compression="none", use_dictionary=False)),
-    "parquet-zstd": _one(_parquet(compression="zstd", use_dictionary=True)),
+    "parquet-plain": _one(_parquet(compression="uncompressed", statistics=False)),
+    "parquet-zstd": _one(_parquet(compression="zstd")),
 }
 """By name of the format, with its variant."""

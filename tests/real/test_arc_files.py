@@ -1,25 +1,20 @@
 """Real ARC files: each is read with exact counts or refused."""
 
 import datetime as dt
-import sys
-from pathlib import Path
 
 import pytest
+from readings import read_bytes
 
 from crawlgauge.errors import DamagedInput
 from crawlgauge.sources.arc import looks_like_arc, read_arc
 from crawlgauge.sources.decompress import Stream
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
-
-from collected import read_records
 
 
 def read(path, *, keep_damaged=False):
     """Return rows of captures, the counts of what was left out, and the damage."""
     with Stream(str(path)) as stream:
         assert looks_like_arc(stream.beginning())
-    found = read_records(read_arc, path.read_bytes(), name="x.arc", keep=keep_damaged)
+    found = read_bytes(read_arc, path.read_bytes(), name="x.arc", keep=keep_damaged)
     rows = [
         (row.url, dt.datetime.fromtimestamp(row.time, tz=dt.UTC), row.status, row.mime)
         for row in found.rows

@@ -1,28 +1,18 @@
 """Real CDX and CDXJ indexes and a real ZipNum cluster: exact counts for each file."""
 
-from collections import Counter
-
 import pytest
+from readings import read_files
 
-from crawlgauge.errors import DamagedInput, SourceError
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.cdx import looks_like_cdx, read_cdx
-from crawlgauge.sources.cdxj import looks_like_cdxj, read_cdxj
-from crawlgauge.sources.request import Request
-from crawlgauge.sources.zipnum import (
-    looks_like_zipnum_index,
-    looks_like_zipnum_locations,
-    read_cluster,
-)
-
-EVERYTHING = Request(
-    fields=frozenset({"key", "time", "status", "mime", "digest"}), group="filename"
-)
+from crawlgauge.errors import DamagedInput
+from crawlgauge.keys.rules import GIVEN
+from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.detect import find_format
+from crawlgauge.sources.what_counts import Settings
+from crawlgauge.sources.zipnum import looks_like_zipnum_index, looks_like_zipnum_locations
 
 # Captures, distinct URLs, revisits, captures with a status, and what is excluded.
 CDX = {
     "cdx/Reader1.cdx": (119, 115, 0, 0, {"other-scheme": 27}),
-    "cdx/Reader3.cdx": (0, 0, 0, 0, {}),
     "cdx/Reader4.cdx": (1, 1, 0, 0, {}),
     "cdx/bad.cdx": (4, 2, 2, 2, {}),
     "cdx/example-arc-test.cdx": (2, 1, 0, 2, {}),
@@ -50,64 +40,34 @@ CDXJ = {
     "cc-index-cdxj/derived_cluster_layout.cdxj": (23, 14, 0, 23, {}),
     "derived-broken/iana_no_trailing_newline.cdxj": (171, 43, 123, 48, {}),
 }
-EMPTY = "cdx/Reader3.cdx"
-
-
-@pytest.fixture(scope="session")
-def formats(shared_data):
-    return shared_data / "formats"
-
-
-def read(path, reader, *, keep_damaged=False):
-    with ByteStream(str(path), keep_damaged=keep_damaged) as stream:
-        return list(reader(stream, EVERYTHING))
-
-
-def gather(batches, name):
-    return [value for batch in batches for value in batch.columns()[name].to_pylist()]
-
-
-def count(batches):
-    urls, statuses = gather(batches, "url"), gather(batches, "status")
-    excluded = sum((Counter(batch.excluded) for batch in batches), Counter())
-    n_with_status = sum(status is not None for status in statuses)
-    return len(urls), len(set(urls)), sum(gather(batches, "revisit")), n_with_status, excluded
 
 
 @pytest.mark.parametrize("name", [*CDX, *CDXJ])
 def test_every_file_gives_its_captures_and_rejects_nothing(formats, name):
-    reader, expected = (read_cdx, CDX[name]) if name in CDX else (read_cdxj, CDXJ[name])
-    batches = read(formats / name, reader)
-    assert count(batches) == expected
-    assert not any(batch.rejected for batch in batches)
-    assert None not in gather(batches, "time") + gather(batches, "group")
+    found = read_files(formats / name, group="filename")
+    n_with_status = sum(status is not None for status in found.column("status"))
+    n_revisits = sum(found.column("is_revisit"))
+    counts = (len(found.rows), len(set(found.urls)), n_revisits, n_with_status, found.excluded)
+    assert counts == (CDX[name] if name in CDX else CDXJ[name])
+    assert not found.rejected
+    assert None not in found.column("time") + found.column("group")
 
 
 def test_no_file_of_the_tables_is_missing_and_no_other_is_claimed(formats):
     found = {"cdx": set(), "cdxj": set(), "index": set(), "locations": set()}
-    for path in sorted(formats.rglob("*.*")):
-        if not path.is_file():
-            continue
-        with ByteStream(str(path), keep_damaged=True) as stream:
+    for path in (path for path in formats.rglob("*.*") if path.is_file()):
+        with Stream(str(path), keep_damaged=True) as stream:
             try:
                 beginning = stream.beginning()
             except DamagedInput:
                 continue
-        name = str(path.relative_to(formats))
-        claims = [
-            kind
-            for kind, looks_like in {
-                "cdx": looks_like_cdx,
-                "cdxj": looks_like_cdxj,
-                "index": looks_like_zipnum_index,
-                "locations": looks_like_zipnum_locations,
-            }.items()
-            if looks_like(beginning)
-        ]
-        assert len(claims) <= 1, name
-        for kind in claims:
-            found[kind].add(name)
-    assert found["cdx"] == set(CDX) - {EMPTY}
+        kind = find_format(beginning, Settings(), path.name).name
+        if looks_like_zipnum_index(beginning):
+            kind = "index"
+        elif looks_like_zipnum_locations(beginning):
+            kind = "locations"
+        found.setdefault(kind, set()).add(str(path.relative_to(formats)))
+    assert found["cdx"] == set(CDX)
     assert found["cdxj"] == {*CDXJ, "derived-broken/iana_truncated.cdxj.gz"}
     assert found["index"] == {"zipnum/zipnum-bad.idx", "zipnum/zipnum-sample.idx"}
     assert found["locations"] == {"zipnum/zipnum-bad.loc", "zipnum/zipnum-sample.loc"}
@@ -115,32 +75,18 @@ def test_no_file_of_the_tables_is_missing_and_no_other_is_claimed(formats):
 
 @pytest.mark.parametrize("name", ["iana", "post-test", "url-agnost-example"])
 def test_the_two_kinds_of_index_of_the_same_captures_agree_in_all_fields(formats, name):
-    cdx = read(formats / "cdx" / f"{name}.cdx", read_cdx)
-    cdxj = read(formats / "cdxj" / f"{name}.cdxj", read_cdxj)
-    for field in ("url", "key", "time", "status", "revisit", "mime", "digest", "group"):
-        assert Counter(gather(cdx, field)) == Counter(gather(cdxj, field)), field
+    paths = formats / "cdx" / f"{name}.cdx", formats / "cdxj" / f"{name}.cdxj"
+    cdx, cdxj = (read_files(path, group="filename") for path in paths)
+    assert cdx.told == cdxj.told
+    cdx, cdxj = (read_files(path, key_rule=GIVEN) for path in paths)
+    assert cdx.keys == cdxj.keys
 
 
 def test_an_index_that_ends_within_its_compressed_stream_is_damaged(formats):
     path = formats / "derived-broken" / "iana_truncated.cdxj.gz"
     with pytest.raises(DamagedInput, match="damaged at byte 1,874: the file ends before"):
-        read(path, read_cdxj)
-    kept = gather(read(path, read_cdxj, keep_damaged=True), "url")
-    whole = gather(read(formats / "cdxj" / "iana.cdxj", read_cdxj), "url")
+        read_files(path)
+    kept = read_files(path, keep=True).column("url")
+    whole = read_files(formats / "cdxj" / "iana.cdxj").column("url")
     assert 0 < len(kept) < len(whole)
     assert kept == whole[: len(kept)]
-
-
-def test_the_cluster_names_its_part_and_its_exact_size(formats):
-    with ByteStream(str(formats / "zipnum" / "zipnum-sample.idx")) as stream:
-        (part,) = read_cluster(stream).parts
-    assert (part.name, part.path.name) == ("zipnum", "zipnum-sample.cdx.gz")
-    assert part.n_bytes == part.path.stat().st_size
-
-
-def test_the_cluster_without_parts_is_an_error_that_names_them(formats):
-    with (
-        ByteStream(str(formats / "zipnum" / "zipnum-bad.idx")) as stream,
-        pytest.raises(SourceError, match=r"not found .*: bar, foo, foo2; put them there"),
-    ):
-        read_cluster(stream)

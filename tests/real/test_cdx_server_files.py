@@ -1,20 +1,17 @@
 """What real CDX servers answered is read, and what they refused is counted."""
 
-import io
 import json
 from collections import Counter
 
-import numpy as np
 import pytest
+from readings import read_data, read_files
 
+from crawlgauge.core.fields import parse_time
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.csv_rows import looks_like_csv
-from crawlgauge.sources.json_lines import looks_like_json_lines, read_json_lines
-from crawlgauge.sources.request import Request
-from crawlgauge.sources.server_json import looks_like_server_json, read_server_json
-
-ALL = Request(fields=frozenset({"key", "time", "status", "mime", "digest"}))
+from crawlgauge.keys.rules import GIVEN
+from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.detect import find_format
+from crawlgauge.sources.what_counts import Settings
 
 SESSIONS = {
     "test_basics": (1, Counter(urls=10)),
@@ -24,103 +21,83 @@ SESSIONS = {
 }
 
 
-def count(batches):
-    found = Counter()
-    for batch in batches:
-        found["urls"] += len(batch)
-        found.update(batch.rejected)
-        found.update(batch.excluded)
-        assert not np.isnat(batch.time).any()
-        assert batch.key.null_count == 0
-    return +found
-
-
 def answers(path):
     return [json.loads(line)["response_text"].encode() for line in path.read_bytes().splitlines()]
 
 
-def open_bytes(data):
-    return ByteStream("answer", open_file=lambda: io.BytesIO(data))
+def format_of(beginning):
+    return find_format(beginning, Settings(), "x").name
 
 
 @pytest.mark.parametrize(("name", "expected"), SESSIONS.items(), ids=SESSIONS)
-def test_the_answers_of_real_servers_are_read(shared_data, name, expected):
+def test_the_answers_of_real_servers_are_read(formats, name, expected):
     n_exchanges, total = expected
-    found = Counter()
-    for answer in answers(shared_data / "formats" / "cdx-server-json" / f"{name}.jsonl"):
-        is_array, is_lines = looks_like_server_json(answer), looks_like_json_lines(answer)
-        assert is_array != is_lines
-        assert not looks_like_csv(answer)
-        with open_bytes(answer) as stream:
-            found += count((read_server_json if is_array else read_json_lines)(stream, ALL))
-    assert found == total
-    path = shared_data / "formats" / "cdx-server-json" / f"{name}.jsonl"
-    with ByteStream(str(path)) as stream:
-        assert looks_like_json_lines(stream.beginning())
-        urls = [
-            url for batch in read_json_lines(stream, Request()) for url in batch.url.to_pylist()
-        ]
-    requested = [json.loads(line)["url"].encode() for line in path.read_bytes().splitlines()]
-    assert urls == requested
-    assert len(urls) == n_exchanges
+    counts = Counter()
+    path = formats / "cdx-server-json" / f"{name}.jsonl"
+    for answer in answers(path):
+        assert format_of(answer) in ("server-json", "jsonl")
+        found = read_data(answer, key_rule=GIVEN)
+        counts += Counter(urls=len(found.rows)) + found.rejected + found.excluded
+        assert None not in found.column("time")
+    assert counts == total
+    found = read_files(path)
+    asked = [json.loads(line)["url"].encode() for line in path.read_bytes().splitlines()]
+    assert found.urls == sorted(asked)
+    assert len(found.urls) == n_exchanges
 
 
-def test_a_list_of_collections_is_no_list_of_captures(shared_data):
-    (answer,) = answers(shared_data / "formats" / "cdx-server-json" / "test_get_cc_endpoints.jsonl")
-    with (
-        open_bytes(answer) as stream,
-        pytest.raises(SourceError, match="there are id, name, timegate, cdx-api, from, to"),
-    ):
-        list(read_server_json(stream, Request()))
+def test_a_list_of_collections_is_no_list_of_captures(formats):
+    (answer,) = answers(formats / "cdx-server-json" / "test_get_cc_endpoints.jsonl")
+    with pytest.raises(SourceError, match="there are id, name, timegate, cdx-api, from, to"):
+        read_data(answer)
 
 
-def test_an_error_page_is_none_of_the_formats(shared_data):
-    path = shared_data / "formats" / "cdx-server-json" / "test_multi_misc_not_ia_slow_1.jsonl"
-    (answer,) = answers(path)
+def test_an_error_page_is_none_of_the_formats(formats):
+    (answer,) = answers(formats / "cdx-server-json" / "test_multi_misc_not_ia_slow_1.jsonl")
     assert answer.startswith(b"<!doctype html>")
-    for looks_like in (looks_like_server_json, looks_like_json_lines, looks_like_csv):
-        assert not looks_like(answer)
+    assert format_of(answer) == "urls"
 
 
-def test_rows_of_common_crawls_index_are_read(shared_data):
-    path = shared_data / "formats" / "cc-index-cdxj" / "rows_as_served.jsonl"
+def test_rows_of_common_crawls_index_are_read(formats):
+    path = formats / "cc-index-cdxj" / "rows_as_served.jsonl"
     rows = [json.loads(line) for line in path.read_bytes().splitlines()]
-    with ByteStream(str(path)) as stream:
-        (batch,) = read_json_lines(stream, Request(fields=ALL.fields, group="filename"))
-    assert len(batch) == len(rows) == 23
-    assert not batch.rejected
-    assert batch.url.to_pylist() == [row["url"].encode() for row in rows]
-    assert batch.key.to_pylist() == [row["urlkey"].encode() for row in rows]
-    assert batch.status.tolist() == [int(row["status"]) for row in rows]
-    assert batch.mime.to_pylist() == [row["mime"].encode() for row in rows]
-    assert batch.digest.to_pylist() == [row["digest"].encode() for row in rows]
-    assert batch.group.to_pylist() == [row["filename"].encode() for row in rows]
-    times = [time.strftime("%Y%m%d%H%M%S") for time in batch.time.tolist()]
-    assert times == [row["timestamp"] for row in rows]
+    found = read_files(path, group="filename")
+    assert not found.rejected
+    expected = [
+        (
+            row["url"].encode(),
+            parse_time(row["timestamp"].encode()),
+            int(row["status"]),
+            row["mime"].encode(),
+            row["digest"].encode(),
+            row["filename"].encode(),
+        )
+        for row in rows
+    ]
+    assert sorted(row[:6] for row in found.rows) == sorted(expected)
+    assert len(expected) == 23
 
 
-def test_no_other_real_file_is_taken_for_csv_or_json(shared_data):
+def test_no_other_real_file_is_taken_for_csv_or_json(formats):
     claimed = {}
-    for path in sorted((shared_data / "formats").rglob("*")):
-        if not path.is_file() or path.parent.name in {"gzip-odd", "derived-broken", "wacz"}:
+    for path in filter(lambda path: path.is_file(), formats.rglob("*")):
+        if path.parent.name in {"gzip-odd", "derived-broken", "wacz"}:
             continue
-        with ByteStream(str(path)) as stream:
-            beginning = stream.beginning()
-        for looks_like in (looks_like_csv, looks_like_json_lines, looks_like_server_json):
-            if looks_like(beginning):
-                claimed[f"{path.parent.name}/{path.name}"] = looks_like.__name__
-    expected = {
-        f"{folder}/{path.name}": "looks_like_json_lines"
+        with Stream(str(path)) as stream:
+            kind = format_of(stream.beginning())
+        if kind in ("csv", "jsonl", "server-json"):
+            claimed[f"{path.parent.name}/{path.name}"] = kind
+    assert claimed == {
+        f"{folder}/{path.name}": "jsonl"
         for folder in ("cdx-server-json", "cc-index-cdxj")
-        for path in (shared_data / "formats" / folder).glob("*.jsonl")
+        for path in (formats / folder).glob("*.jsonl")
     }
-    assert claimed == expected
 
 
 @pytest.mark.parametrize("name", ["citizenlab-test-lists", "free-programming-books"])
-def test_real_lists_of_urls_are_not_taken_for_csv(shared_data, name):
+def test_real_lists_of_urls_are_told_as_such(shared_data, name):
     paths = sorted((shared_data / "longitudinal" / name).glob("*.gz"))
     assert len(paths) > 20
     for path in paths:
-        with ByteStream(str(path)) as stream:
-            assert not looks_like_csv(stream.beginning())
+        with Stream(str(path)) as stream:
+            assert format_of(stream.beginning()) == "urls"

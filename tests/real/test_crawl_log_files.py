@@ -4,12 +4,7 @@ import re
 from collections import Counter
 
 import pytest
-
-from crawlgauge.sources.byte_stream import ByteStream
-from crawlgauge.sources.crawl_log import looks_like_crawl_log, read_crawl_log
-from crawlgauge.sources.request import Request
-
-REQUEST = Request(fields=frozenset({"time", "status", "mime", "digest"}), group="filename")
+from readings import read_files
 
 # Captures, distinct URLs, those with status 200, revisits, WARC files, rejected, excluded.
 FILES = {
@@ -31,40 +26,25 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_each_log_gives_its_captures(shared_data, name):
-    rejected, excluded, statuses = Counter(), Counter(), Counter()
-    urls, groups, times, n_revisits = [], set(), [], 0
-    with ByteStream(str(shared_data / "formats" / "heritrix-crawl-log" / name)) as stream:
-        assert looks_like_crawl_log(stream.beginning())
-        for captures in read_crawl_log(stream, REQUEST):
-            urls += captures.url.to_pylist()
-            groups |= set(captures.group.to_pylist()) - {None}
-            statuses.update(captures.columns()["status"].to_pylist())
-            times += captures.time.tolist()
-            n_revisits += sum(captures.revisit.tolist())
-            rejected.update(captures.rejected)
-            excluded.update(captures.excluded)
-    found = (
-        len(urls), len(set(urls)), statuses[200], n_revisits, len(groups), rejected, excluded
-    )  # fmt: skip
-    assert found == FILES[name]
-    assert None not in times
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_urls_and_statuses_are_those_of_a_plain_split(shared_data, name):
-    path = shared_data / "formats" / "heritrix-crawl-log" / name
+def test_each_log_gives_its_captures_as_a_plain_split_does(formats, name):
+    path = formats / "heritrix-crawl-log" / name
     lines = [line.split() for line in path.read_bytes().splitlines()]
     # Links to applications (ios-app:) are among the URLs that were tried, and are left out.
-    expected = [
+    tried = [
         (words[3], int(words[1]))
         for words in lines
         if len(words) >= 8 and re.match(rb"(?i)(http|ftp)s?://[^/?#]", words[3])
     ]
-    found = []
-    with ByteStream(str(path)) as stream:
-        for captures in read_crawl_log(stream, REQUEST):
-            found += zip(
-                captures.url.to_pylist(), captures.columns()["status"].to_pylist(), strict=True
-            )
-    assert found == expected
+    found = read_files(path, group="filename")
+    fetched = [capture for capture in tried if capture[1] > 0]
+    assert sorted((row.url, row.status) for row in found.rows) == sorted(fetched)
+    n_captures, n_urls, n_ok, n_revisits, n_groups, rejected, excluded = FILES[name]
+    assert (len(tried), len({url for url, _ in tried})) == (n_captures, n_urls)
+    assert Counter(found.column("status"))[200] == n_ok
+    assert sum(found.column("is_revisit")) == n_revisits
+    assert len(set(found.column("group")) - {None}) == n_groups
+    n_failed = len(tried) - len(fetched)
+    assert found.excluded == Counter(excluded) + Counter({"not-fetched": n_failed})
+    assert found.rejected == rejected
+    assert None not in found.column("time")
+    assert read_files(path).excluded == found.excluded

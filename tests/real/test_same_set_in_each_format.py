@@ -8,18 +8,9 @@ from collections import Counter
 
 import pyarrow.parquet as pq
 import pytest
+from readings import read_files
 
 import crawlgauge as cg
-from crawlgauge.sources.inputs import InputFiles
-from crawlgauge.sources.reading import ArchiveReader
-from crawlgauge.sources.request import Request
-
-FIELDS = frozenset({"key", "time", "status", "mime", "digest"})
-
-
-@pytest.fixture(scope="module")
-def formats(shared_data):
-    return shared_data / "formats"
 
 
 @pytest.fixture
@@ -47,17 +38,6 @@ def gzip_members(data):
         members.append(member.decompress(data))
         data = member.unused_data
     return members
-
-
-def read_rows(path):
-    """Return URL, key, time, status, media type and digest of each capture, in order."""
-    files = InputFiles(names=(str(path),), repeated=())
-    rows = []
-    for batch in ArchiveReader(files, Request(fields=FIELDS)).captures():
-        columns = batch.columns()
-        names = ("url", "key", "time", "status", "mime", "digest")
-        rows += zip(*(columns[name].to_pylist() for name in names), strict=True)
-    return sorted(rows)
 
 
 @pytest.mark.parametrize("kind", ["warc/iana.warc.gz", "cdx/iana.cdx", "cdxj/iana.cdxj"])
@@ -124,11 +104,11 @@ CC_INDEX = (
 
 
 def test_common_crawls_rows_are_the_same_captures_as_lines_json_and_columns(formats):
-    lines, served, columns = (read_rows(formats / name) for name in CC_INDEX)
-    assert lines == served == columns
+    lines, served, columns = (read_files(formats / name) for name in CC_INDEX)
+    assert lines.told == served.told == columns.told
     table = pq.read_table(formats / CC_INDEX[2])
-    assert [row[0].decode() for row in columns] == sorted(table["url"].to_pylist())
-    assert Counter(row[3] for row in lines) == Counter(table["fetch_status"].to_pylist())
+    assert [url.decode() for url in columns.urls] == sorted(table["url"].to_pylist())
+    assert Counter(lines.column("status")) == Counter(table["fetch_status"].to_pylist())
 
 
 @pytest.mark.parametrize("identity", ["surt", "given", "raw"])

@@ -3,11 +3,10 @@
 import datetime as dt
 import gzip
 import re
-import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from readings import read_bytes
 
 from crawlgauge.core.captures import Collector
 from crawlgauge.errors import DamagedInput, SourceError
@@ -16,10 +15,6 @@ from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.warc import looks_like_warc, read_warc
 from crawlgauge.sources.what_counts import Settings
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
-
-from collected import read_records
 
 HARMLESS = {
     # Name: captures, rejected, excluded.
@@ -66,9 +61,9 @@ def read(path, *, keep_damaged=False):
     """Return rows of captures, the counts of what was left out, and the damage."""
     data = path.read_bytes()
     assert looks_like_warc(data) or data.startswith(b"\x1f\x8b")
-    found = read_records(read_warc, data, name=str(path), keep=keep_damaged)
+    found = read_bytes(read_warc, data, name=str(path), keep=keep_damaged)
     rows = [
-        (row.url, as_time(row.time), row.status, row.mime == b"warc/revisit", row.mime, row.digest)
+        (row.url, as_time(row.time), row.status, row.is_revisit, row.mime, row.digest)
         for row in found.rows
     ]
     return rows, found.rejected, found.excluded, found.damages

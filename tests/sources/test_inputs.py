@@ -80,7 +80,7 @@ def test_a_list_that_names_nothing_is_refused(archive, content, message):
 
 
 def test_a_missing_list_is_named_in_the_message():
-    with pytest.raises(SourceError, match=r"list of inputs none\.txt: No such file"):
+    with pytest.raises(SourceError, match=r"cannot read none\.txt: No such file"):
         names("@none.txt")
 
 

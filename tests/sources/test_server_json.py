@@ -10,9 +10,8 @@ from itertools import pairwise
 import hypothesis
 import hypothesis.strategies as st
 import pytest
-from taken import GivenBlocks, read, read_bytes, urls
+from readings import keys, read_blocks, read_bytes, urls
 
-from crawlgauge.core.captures import hash_text
 from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.keys.rules import GIVEN
 from crawlgauge.sources import server_json
@@ -36,11 +35,10 @@ def test_answers_are_read_in_one_line_or_in_many(indent, mark):
     assert looks_like_server_json(data)
     found = read_json(data, group="length")
     first, second = found.of("http://www.a.org:80/"), found.of("http://b.org/[x],{y}")
-    assert first == (1206677683, 200, b"text/html", b"ABC", b"1704", False)
-    assert second == (1209325344, None, None, b"ABC", b"17", True)
+    assert first[1:7] == (1206677683, 200, b"text/html", b"ABC", b"1704", False)
+    assert second[1:7] == (1209325344, None, None, b"ABC", b"17", True)
     assert not found.rejected
-    keys = read_json(data, key_rule=GIVEN).urls
-    assert set(keys) == {hash_text(b"org,a)/"), hash_text(b"org,b)/")}
+    assert read_json(data, key_rule=GIVEN).keys == keys("org,a)/", "org,b)/")
 
 
 def test_the_rows_as_the_server_lays_them_out_are_read():
@@ -96,9 +94,7 @@ ANSWERS = [
 def test_answers_that_stand_together_say_what_each_says_alone(answers):
     packed = [json.dumps(answer).encode() for answer in (ANSWERS[0], *answers)]
     together, alone = read_json(b"".join(packed)), [read_json(text) for text in packed]
-    assert together.urls == sum((found.urls for found in alone), Counter())
-    for found in alone:
-        assert found.rows.items() <= together.rows.items()
+    assert together.rows == [row for found in alone for row in found.rows]
     assert together.rejected == sum((found.rejected for found in alone), Counter())
     assert together.excluded == sum((found.excluded for found in alone), Counter())
 
@@ -162,7 +158,7 @@ def test_what_cannot_be_understood_is_an_error_in_words():
 def test_an_array_that_ends_early_or_breaks_is_damage(data, reason):
     with pytest.raises(DamagedInput, match=reason):
         read_json(data)
-    found = read_json(data, keep_damaged=True)
+    found = read_json(data, keep=True)
     assert found.urls == urls("http://a/")
     assert [reason in damage.reason for damage in found.damages] == [True]
 
@@ -173,8 +169,8 @@ def test_damage_of_the_compression_ends_the_array():
     data = data[: len(data) // 2]
     with pytest.raises(DamagedInput, match="ends before its compressed stream"):
         read_json(data)
-    found = read_json(data, keep_damaged=True)
-    assert 0 < found.urls.total() < 50_000
+    found = read_json(data, keep=True)
+    assert 0 < len(found.urls) < 50_000
     (damage,) = found.damages
     assert damage.lost.endswith("bytes of content, with the row that breaks off there")
 
@@ -220,7 +216,7 @@ def test_no_bytes_that_repeat_take_longer_than_others(piece, size):
     start = time.process_time()
     looks_like_server_json(repeated)
     with pytest.raises(DamagedInput):
-        read(read_server_json, GivenBlocks(b'[["url"],["http://a/"],', *blocks))
+        read_blocks(read_server_json, b'[["url"],["http://a/"],', *blocks)
     assert time.process_time() - start < 8
 
 
@@ -229,7 +225,7 @@ def test_an_array_of_objects_cut_anywhere_has_the_members_of_all():
         [{"x": 1}, {"url": "http://a/"}, {"url": "http://b/", "status": 404}]
     ).encode()
     for cut in range(1, len(data)):
-        found = read(read_server_json, GivenBlocks(data[:cut], data[cut:]))
+        found = read_blocks(read_server_json, data[:cut], data[cut:])
         assert found.urls == urls("http://a/", "http://b/")
         assert found.of("http://b/").status == 404
 
@@ -283,7 +279,7 @@ def test_any_rows_are_read_as_pythons_own_reader_reads_them(rows, indent, ascii_
     data = json.dumps(rows, indent=indent, ensure_ascii=ascii_only).encode()
     places = sorted({0, *(cut for cut in cuts if cut < len(data)), len(data)})
     pieces = [data[a:b] for a, b in pairwise(places)]
-    found = read(read_server_json, GivenBlocks(*pieces))
+    found = read_blocks(read_server_json, *pieces)
     arrays = [row for row in rows[1:] if isinstance(row, list)]
     assert found.urls == urls(*["http://a/" for row in arrays if row])
     assert found.rejected["no-row"] == len(rows) - 1 - len(arrays)

@@ -1,49 +1,36 @@
 """Which captures count, and what is said of the others."""
 
-import pyarrow as pa
 import pytest
+from readings import make_settings, read_data, urls
 
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.captures import Captures
-from crawlgauge.sources.robots import find_robots
-from crawlgauge.sources.what_counts import WhatCounts, select_captures
-
-
-def batch(rows, **counts):
-    """Make a batch of (path, status, revisit, mime)."""
-    return Captures(
-        url=pa.array([b"http://a.org" + row[0] for row in rows], pa.binary()),
-        status=pa.array([row[1] for row in rows], pa.int32()),
-        revisit=pa.array([row[2] for row in rows], pa.bool_()),
-        mime=pa.array([row[3] for row in rows], pa.binary()),
-        **counts,
-    )
-
+from crawlgauge.sources.detect import find_format
+from crawlgauge.sources.what_counts import WhatCounts
 
 ROWS = [
-    (b"/ok", 200, False, b"text/html"),
-    (b"/partial", 206, False, b"Text/HTML; charset=x"),
-    (b"/moved", 301, False, b"text/html"),
-    (b"/gone", 404, False, b"text/html"),
-    (b"/broken", 503, False, b"-"),
-    (b"/odd", 777, False, b"image/png"),
-    (b"/unknown", None, False, b"image/png"),
-    (b"/same", None, True, b"warc/revisit"),
-    (b"/same304", 304, True, b"warc/revisit"),
-    (b"/same200", 200, True, b"warc/revisit"),
-    (b"/same301", 301, True, b"warc/revisit"),
-    (b"/304", 304, False, None),
-    (b"/refused", -9998, False, b"no-type"),
-    (b"/never", 0, False, b"no-type"),
-    (b"/robots.txt", 200, False, b"text/plain"),
+    (b"/ok", b"200", b"text/html"),
+    (b"/partial", b"206", b"Text/HTML;charset=x"),
+    (b"/moved", b"301", b"text/html"),
+    (b"/gone", b"404", b"text/html"),
+    (b"/broken", b"503", b"-"),
+    (b"/odd", b"777", b"image/png"),
+    (b"/unknown", b"-", b"image/png"),
+    (b"/same", b"-", b"warc/revisit"),
+    (b"/same304", b"304", b"warc/revisit"),
+    (b"/same200", b"200", b"warc/revisit"),
+    (b"/same301", b"301", b"warc/revisit"),
+    (b"/304", b"304", b"-"),
+    (b"/refused", b"-9998", b"no-type"),
+    (b"/never", b"0", b"no-type"),
+    (b"/robots.txt", b"200", b"text/plain"),
 ]
+CDX = b" CDX a s m\n" + b"".join(b"http://a.org%b %b %b\n" % row for row in ROWS)
 
 
 def select(**rule):
-    found = select_captures(batch(ROWS), WhatCounts(**rule))
-    return [url.removeprefix(b"http://a.org/").decode() for url in found.url.to_pylist()], dict(
-        found.excluded
-    )
+    found = read_data(CDX, counts=WhatCounts(**rule))
+    paths = [url.removeprefix(b"http://a.org/").decode() for url in found.column("url")]
+    return paths, found.excluded
 
 
 def test_by_default_successes_revisits_and_captures_without_status_count():
@@ -70,11 +57,10 @@ def test_any_takes_all_that_was_fetched():
     ],
 )
 def test_statuses_can_be_chosen(status, expected):
-    assert select(status=status)[0] == expected
-
-
-def test_without_none_captures_without_a_status_are_left_out_and_told():
-    assert select(status="2xx")[1]["no-status"] == 1
+    paths, excluded = select(status=status)
+    assert paths == expected
+    assert excluded["no-status"] == (status != "none")
+    assert len(paths) + excluded.total() == len(ROWS)
 
 
 @pytest.mark.parametrize(
@@ -91,17 +77,27 @@ def test_media_types_can_be_chosen(mime, expected):
     assert excluded["no-mime"] == 3
 
 
-def test_an_input_without_statuses_counts_but_for_robots():
-    urls = pa.array([b"http://a.org/", b"http://a.org/robots.txt"], pa.binary())
-    found = select_captures(Captures(url=urls), WhatCounts())
-    assert found.url.to_pylist() == [b"http://a.org/"]
-    assert found.excluded == {"robots.txt": 1}
+def test_a_list_without_statuses_and_types_counts_but_for_robots():
+    data = b"http://a.org/\nhttp://a.org/robots.txt\n"
+    found = read_data(data, counts=WhatCounts(status="2xx", mime="text/html"))
+    assert (found.urls, found.excluded) == (urls("http://a.org/"), {"robots.txt": 1})
 
 
-def test_counts_of_the_reader_are_kept():
-    found = select_captures(batch(ROWS, rejected={"x": 3}, excluded={"error": 5}), WhatCounts())
-    assert found.rejected == {"x": 3}
-    assert found.excluded["error"] == 7
+@pytest.mark.parametrize(
+    ("url", "is_robots"),
+    [
+        ("http://a.org/robots.txt", True),
+        ("https://a.org:8080/robots.txt", True),
+        ("http://a.org/x/robots.txt", False),
+        ("http://a.org//robots.txt", False),
+        ("http://a.org/robots.txt?x", False),
+        ("http://a.org/Robots.txt", False),
+        ("http://robots.txt", False),
+    ],
+)
+def test_only_the_robots_of_a_host_are_robots(url, is_robots):
+    found = read_data(url.encode(), counts=WhatCounts())
+    assert found.excluded == ({"robots.txt": 1} if is_robots else {})
 
 
 @pytest.mark.parametrize("status", ["2x", "20", "any,200", "", "2000", "200-"])
@@ -115,19 +111,10 @@ def test_a_media_type_that_is_none_is_refused():
         WhatCounts(mime="text/html,html")
 
 
-def test_only_the_robots_of_a_host_are_robots():
-    urls = {
-        b"http://a.org/robots.txt": True,
-        b"https://a.org:8080/robots.txt": True,
-        b"http://a.org/x/robots.txt": False,
-        b"http://a.org//robots.txt": False,
-        b"http://a.org/robots.txt?x": False,
-        b"http://a.org/Robots.txt": False,
-        b"http:/robots.txt": False,
-        b"http://robots.txt": False,
-        b"/robots.txt": False,
-        b"": False,
-    }
-    column = pa.array(urls, pa.binary())
-    assert find_robots(column).tolist() == list(urls.values())
-    assert find_robots(column[1:3]).tolist() == [True, False]
+def test_what_the_user_says_of_the_format_must_be_possible():
+    assert find_format(b"", make_settings(format="cdx"), "x").name == "cdx"
+    assert find_format(b"http://a.org/ 1\n", make_settings(column="1"), "x").name == "csv"
+    with pytest.raises(SourceError, match=r"unknown format 'zip'; known are: warc, arc, .*urls"):
+        find_format(b"", make_settings(format="zip"), "x")
+    with pytest.raises(SourceError, match="x is CDX, whose fields are known; leave out --column"):
+        find_format(CDX, make_settings(column="url"), "x")

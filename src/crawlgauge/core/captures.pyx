@@ -11,7 +11,8 @@ import numpy as np
 
 from crawlgauge.core.batch import LEFT_OUT, NO_CODE, ROW, Captures
 from crawlgauge.core.fields cimport (
-    DAY_SECONDS, NO_STATUS, NO_TIME, Fields, clear_fields, is_revisit_type, status_of, time_of,
+    DAY_SECONDS, FIRST_DAY, N_DAYS, NO_STATUS, NO_TIME, Fields, clear_fields, is_revisit_type,
+    status_of, time_of,
 )
 from crawlgauge.core.surt cimport DEFER, write_host, write_surt
 from crawlgauge.core.texts cimport NO_MEMORY, TextTable
@@ -28,8 +29,6 @@ cdef enum:
     ROOM = 1 << 18              # captures that are held before they are handed on
     MOST_NAMES = 1 << 20
     FIRST_DIGEST_ROOM = 1 << 20
-    FIRST_DAY = 7305            # 1990-01-01, counted from 1970
-    N_DAYS = 77066              # up to 2200-12-31
     FIRST_ORDINAL = 726468      # of the first day in Python's calendar
     LONGEST_HOST = 512          # in an index's key; longer ones are odd
     NO_ROW_STATUS = 32767

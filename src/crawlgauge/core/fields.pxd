@@ -8,6 +8,8 @@ cdef enum:
     FIRST_YEAR = 1990       # before the web, and after all of us, a time is a mistake
     LAST_YEAR = 2200
     DAY_SECONDS = 86400
+    FIRST_DAY = 7305        # of the first year, counted from 1970
+    N_DAYS = 77066          # up to the end of the last year
 
 cdef extern from *:
     """
@@ -86,6 +88,13 @@ cdef inline i64 seconds_of(
     return DAY_SECONDS * (days_before(year, month) + day - 1) + 3600 * hour + 60 * minute + second
 
 
+cdef inline i64 within_days(i64 seconds) noexcept nogil:
+    """Return a time, or `NO_TIME` if it is on none of the days that are counted."""
+    if <i64> DAY_SECONDS * FIRST_DAY <= seconds < <i64> DAY_SECONDS * (FIRST_DAY + N_DAYS):
+        return seconds
+    return NO_TIME
+
+
 cdef inline i64 read_time(Span text) noexcept nogil:
     """Return the seconds since 1970 of a time in UTC, or `NO_TIME`."""
     cdef const u8* place = text.start
@@ -93,22 +102,23 @@ cdef inline i64 read_time(Span text) noexcept nogil:
         return NO_TIME
     # As indexes write almost all: 20211231235959.
     if text.end - place == 14 and are_digits(load64(place)) and are_digits(load64(place + 6)):
-        return seconds_of(
+        return within_days(seconds_of(
             100 * two_digits(place) + two_digits(place + 2),
             two_digits(place + 4),
             two_digits(place + 6),
             two_digits(place + 8),
             two_digits(place + 10),
             two_digits(place + 12),
-        )
-    return read_other_time(text)
+        ))
+    # A zone may lead out of the years that a time may have, as the last leap second does.
+    return within_days(read_other_time(text))
 
 
 cdef i64 read_other_time(Span text) noexcept nogil
 
 
 cdef inline i64 time_of(Fields* fields) noexcept nogil:
-    return fields.seconds if fields.seconds != NO_TIME else read_time(fields.time)
+    return within_days(fields.seconds) if fields.seconds != NO_TIME else read_time(fields.time)
 
 
 cdef inline int status_of(Fields* fields) noexcept nogil:

@@ -3,13 +3,15 @@
 A scanner reads lines as almost all of its format are. All others it hands back, for the reader in
 Python to look at: those of another form, and those that the collector rejects.
 """
+import sys
+
 cimport cython
 from libc.string cimport memset
 
 from crawlgauge.core.captures cimport TAKEN, Collector, Found, Outcome
 from crawlgauge.core.fields cimport NO_TIME, Fields, clear_fields, read_time
 from crawlgauge.core.words cimport (
-    Span, are_digits, find_either, find_far, find_near, is_digit, is_same, is_space, is_text,
+    Span, are_digits, find_any, find_far, find_near, is_digit, is_same, is_space, is_text,
     load64, memcpy, trimmed, u8, u64,
 )
 
@@ -19,6 +21,7 @@ cdef enum:
     MOST_LAYOUTS = 8
     MOST_MEMBERS = 24           # of JSON objects that are wanted
     LONGEST_NAME = 40
+    LEGEND_LENGTH = 4           # CDX behind one byte more
 
 cdef enum Reading:  # of a line
     FOUND       # its fields
@@ -48,11 +51,18 @@ cdef class LineScanner:
     cdef Collector _collector
     cdef Fields _fields
     cdef Outcome _outcome
+    cdef Py_ssize_t _longest
 
     def __init__(self, Collector collector not None):
         self._collector = collector
 
-    def scan(self, const u8[::1] data not None, Py_ssize_t start, Py_ssize_t end):
+    def scan(
+        self,
+        const u8[::1] data not None,
+        Py_ssize_t start,
+        Py_ssize_t end,
+        Py_ssize_t longest=sys.maxsize,
+    ):
         """Scan whole lines.
 
         Parameters
@@ -61,6 +71,8 @@ cdef class LineScanner:
             Holds the lines.
         start, end
             Where they begin, and where the newline of the last of them ends.
+        longest
+            Lines of more bytes are handed back.
 
         Returns
         -------
@@ -82,6 +94,7 @@ cdef class LineScanner:
         cdef Py_ssize_t n_lines = 0
         cdef Reading reading
         handed_back = []
+        self._longest = longest
         while place < first + end and len(handed_back) < MOST_HANDED_BACK:
             self._collector.make_room()
             line.start = line.end = place
@@ -115,7 +128,9 @@ cdef class LineScanner:
         while line.end < end and n_room:
             n_room -= 1
             line.start, line.end = line.end, find_far(line.end, end, c"\n")
-            reading = self._read(line[0])
+            reading = HANDED_BACK
+            if line.end - line.start <= self._longest:
+                reading = self._read(line[0])
             if reading == STOPPED:
                 return reading
             n_lines[0] += 1
@@ -318,8 +333,8 @@ cdef class CrawlLogScanner(LineScanner):
         if line.start == line.end:
             return SKIPPED
         n_columns = find_words(line, columns)
-        if n_columns <= LOG_THREAD or self._by_file:
-            return HANDED_BACK  # a header, or cut
+        if n_columns <= LOG_THREAD or self._by_file or line.start[0] == c"m":
+            return HANDED_BACK  # cut, or a header
         clear_fields(&self._fields)
         set_unless_dash(&self._fields.url, columns[LOG_URL])
         set_unless_dash(&self._fields.status, columns[LOG_STATUS])
@@ -431,7 +446,9 @@ cdef class ObjectScanner(LineScanner):
         if line.start == line.end:
             return SKIPPED
         clear_fields(&self._fields)
-        return FOUND if self._read_object(line) else HANDED_BACK
+        if not self._read_object(line) or self._fields.url.start == NULL:
+            return HANDED_BACK  # perhaps a server's message
+        return FOUND
 
     cdef inline int _which(self, Span name, const u8* end) noexcept nogil:
         """Return the field that a member of this name holds, or −1."""
@@ -450,7 +467,8 @@ cdef class ObjectScanner(LineScanner):
     cdef bint _read_object(self, Span text) noexcept nogil:
         """Find the wanted members of the object that a text is; False if it is not as most are.
 
-        What follows the last wanted member is taken on trust, but for the end.
+        What follows the last wanted member is taken on trust, unless there is another brace: two
+        lines that lack the newline between them are not one.
         """
         cdef const u8* place = text.start
         cdef Span name, value
@@ -461,7 +479,7 @@ cdef class ObjectScanner(LineScanner):
         place = skip_blank(place + 1)
         while place[0] == c'"':
             name.start = place + 1
-            name.end = find_either(name.start, text.end, c'"', c"\\")
+            name.end = find_end(name.start, text.end)
             if name.end == text.end or name.end[0] != c'"':
                 return False
             place = skip_blank(name.end + 1)
@@ -477,11 +495,11 @@ cdef class ObjectScanner(LineScanner):
                 found |= 1 << field
                 is_number = place[0] != c'"'
                 place = read_value(place, text.end, &value)
-                # Numbers count for statuses, times and groups only.
-                if place != NULL and value.start != NULL and not is_none(value) and (
-                    not is_number or field == STATUS or field == TIME or field == GROUP
-                ):
+                if place != NULL and value.start != NULL and not is_none(value):
                     field_of(&self._fields, field)[0] = value
+                    # Whether a number can be anything else differs between formats.
+                    if is_number and not (field == STATUS or field == TIME or field == GROUP):
+                        return False
             if place == NULL:
                 return False
             place = skip_blank(place)
@@ -489,7 +507,7 @@ cdef class ObjectScanner(LineScanner):
                 return place + 1 == text.end
             if place[0] != c",":
                 return False
-            if found == self._wanted:
+            if found == self._wanted and find_far(place, text.end, c"}") == text.end - 1:
                 return True
             place = skip_blank(place + 1)
         return False
@@ -502,6 +520,11 @@ cdef inline const u8* skip_blank(const u8* place) noexcept nogil:
     while place[0] == c" " or place[0] == c"\t":
         place += 1
     return place
+
+
+cdef inline const u8* find_end(const u8* place, const u8* end) noexcept nogil:
+    """Return where a string ends, or has an escape or a control character, which it may not."""
+    return find_any(place, end, c'"', c"\\", 0x1F)
 
 
 cdef inline u64 first_bytes(const u8* place, Py_ssize_t length, const u8* end) noexcept nogil:
@@ -520,7 +543,7 @@ cdef inline const u8* read_value(const u8* place, const u8* end, Span* value) no
     value.start = value.end = NULL
     if place[0] == c'"':
         value.start = place + 1
-        value.end = find_either(value.start, end, c'"', c"\\")
+        value.end = find_end(value.start, end)
         if value.end == end or value.end[0] != c'"':
             return NULL
         return value.end + 1
@@ -543,12 +566,12 @@ cdef const u8* skip_value(const u8* place, const u8* end) noexcept nogil:
     cdef int depth = 0
     while place < end:
         if place[0] == c'"':
-            place = find_either(place + 1, end, c'"', c"\\")
+            place = find_end(place + 1, end)
             while place < end and place[0] == c"\\":
                 if end - place < 2:
                     return NULL
-                place = find_either(place + 2, end, c'"', c"\\")
-            if place == end:
+                place = find_end(place + 2, end)
+            if place == end or place[0] != c'"':
                 return NULL
             place += 1
         elif place[0] == c"{" or place[0] == c"[":
@@ -585,12 +608,16 @@ cdef class CdxjScanner(ObjectScanner):
             line.end -= 1
         if line.start == line.end:
             return SKIPPED
-        key.start, key.end = line.start, find_far(line.start, line.end, c" ")
+        key.start, key.end = line.start, find_any(line.start, line.end, c" ", c" ", c" ")
         time.start = key.end + 1
         time.end = time.start + 14
         if key.start == key.end or key.start[0] == c"!" or key.start[0] == c"{":
             return HANDED_BACK
+        if key.end - key.start <= LEGEND_LENGTH:
+            return HANDED_BACK  # it may be a legend
         if line.end - key.end < 18:  # fourteen digits between spaces, and braces
+            return HANDED_BACK
+        if key.end[0] != c" ":
             return HANDED_BACK
         if not are_digits(load64(time.start)) or not are_digits(load64(time.start + 6)):
             return HANDED_BACK

@@ -20,32 +20,34 @@ cdef extern from *:
     static const uint64_t HIGH_BITS = 0x8080808080808080u;
     #define LOWEST_BIT(x) __builtin_ctzll(x)
 
-    /* The first place of one of two bytes, or `end`. What every x86-64 processor has compares
-       sixteen bytes at once; others go eight by eight. */
+    /* The first place of one of two bytes or of one that is not above `highest`, or `end`. What
+       every x86-64 processor has compares sixteen bytes at once; others go one by one. */
     #ifdef __SSE2__
     #include <emmintrin.h>
     #endif
-    static inline const uint8_t* find_either(
-        const uint8_t* place, const uint8_t* end, uint8_t one, uint8_t other)
+    static inline const uint8_t* find_any(
+        const uint8_t* place, const uint8_t* end, uint8_t one, uint8_t other, uint8_t highest)
     {
     #ifdef __SSE2__
         const __m128i all_one = _mm_set1_epi8((char) one), all_other = _mm_set1_epi8((char) other);
+        const __m128i all_highest = _mm_set1_epi8((char) highest);
         while (end - place >= 16) {
             __m128i bytes = _mm_loadu_si128((const __m128i*) place);
             int marks = _mm_movemask_epi8(_mm_or_si128(
-                _mm_cmpeq_epi8(bytes, all_one), _mm_cmpeq_epi8(bytes, all_other)));
+                _mm_cmpeq_epi8(_mm_min_epu8(bytes, all_highest), bytes), _mm_or_si128(
+                    _mm_cmpeq_epi8(bytes, all_one), _mm_cmpeq_epi8(bytes, all_other))));
             if (marks) return place + __builtin_ctz(marks);
             place += 16;
         }
     #endif
-        while (place < end && *place != one && *place != other) place++;
+        while (place < end && *place != one && *place != other && *place > highest) place++;
         return place;
     }
     """
     const u64 EVERY_BYTE
     const u64 HIGH_BITS
     int LOWEST_BIT(u64) noexcept nogil
-    const u8* find_either(const u8*, const u8*, u8, u8) noexcept nogil
+    const u8* find_any(const u8*, const u8*, u8, u8, u8) noexcept nogil
 
 
 cdef struct Span:

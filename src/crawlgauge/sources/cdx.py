@@ -97,6 +97,9 @@ The last three tell of the capture that a revisit repeats.
 _NETARKIVET = ("aebmngv", "aebmngvc")
 """What the tools of the Danish archive write for ARC and WARC files, the latter with an MD5."""
 
+_MAX_COLUMNS = 39
+"""That a scanner tells apart; the letters of legends are not many more."""
+
 _LEGEND = re.compile(rb"[ \t]*[^A-Za-z0-9\s]?CDX([^A-Za-z0-9\r\n])")
 _TIME = re.compile(rb"\d{14}")
 _YEAR = re.compile(rb"[0-9]{4}")
@@ -198,8 +201,8 @@ class _Reader:
         if layout is None:
             raise SourceError(
                 f"{name} has a legend line that cannot be understood: "
-                f"{readable(legend.strip())!r}; it must be CDX and single letters, such as "
-                "' CDX N b a m s k r M S V g'"
+                f"{readable(legend.strip())!r}; it must be CDX and {_MAX_COLUMNS} single "
+                "letters at most, such as ' CDX N b a m s k r M S V g'"
             )
         self._arrange(layout, f"{name} (legend {layout.letters})")
 
@@ -292,7 +295,9 @@ def _read_legend(line: bytes) -> _Layout | None:
         return None
     delimiter = start[1]
     letters = line[start.end() :].rstrip(_SPACES).split(delimiter)
-    if not all(letter == b"#" or letter.decode("latin-1") in _NAMES for letter in letters):
+    if len(letters) > _MAX_COLUMNS or not all(
+        letter == b"#" or letter.decode("latin-1") in _NAMES for letter in letters
+    ):
         return None
     return _Layout(delimiter=delimiter, letters=b"".join(letters).decode("ascii"))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from types import MappingProxyType
 
-from crawlgauge.core.lines import FIELDS, CdxjScanner
+from crawlgauge.core.lines import FIELDS, CdxjScanner, LineScanner
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.cdx import is_legend
@@ -30,6 +30,9 @@ _NAMES = MappingProxyType(
     }
 )
 """What pywb and Common Crawl, OpenWayback, ipwb and CDX servers call the same field."""
+
+_LONGEST_NAME = 40
+"""That a scanner looks for."""
 
 _FILE_GROUP = "filename"
 _FILE_NAMES = ("filename", "ref")
@@ -70,8 +73,7 @@ def read_cdxj(stream: Stream, intake: Intake, settings: Settings) -> Iterator[No
     reader = _Reader(stream, intake, settings)
     reader.check_group()
     intake.collector.begin()
-    scanner = CdxjScanner(intake.collector, reader.members)
-    yield from scan_lines(stream, scanner, reader.judge, _LONGEST_LINE, _are_two)
+    yield from scan_lines(stream, reader.scanner(), reader.judge, _LONGEST_LINE, _are_two)
 
 
 def _are_two(before: bytes, behind: bytes) -> bool:
@@ -90,11 +92,18 @@ class _Reader:
         group = settings.group
         if group is not None:
             self._names["group"] = _FILE_NAMES if group == _FILE_GROUP else (group,)
-        self.members = [
+
+    def scanner(self) -> LineScanner:
+        """Return what reads lines as most are, unless only this reader can find the members."""
+        members = [
             (name.encode("utf-8", errors="surrogateescape"), FIELDS.index(field))
             for field, names in self._names.items()
             for name in names
         ]
+        names = dict(members)
+        if len(names) < len(members) or max(map(len, names)) > _LONGEST_NAME:
+            return LineScanner(self._intake.collector)
+        return CdxjScanner(self._intake.collector, members)
 
     def judge(self, line: Line) -> None:
         """Take a line in, pass over it, or reject it."""

@@ -74,7 +74,7 @@ def scan_lines(
                 handed_back = [(0, place, part.end - 1)]
                 place, n_lines = part.end, 1
             else:
-                place, n_lines, handed_back = scanner.scan(part.data, place, part.end)
+                place, n_lines, handed_back = scanner.scan(part.data, place, part.end, longest)
             for number, start, end in handed_back:
                 line = None if n_before is None else n_before + n_scanned + number + 1
                 offset = part.place + start - part.start

@@ -1,6 +1,6 @@
 """From the inputs that the user names to their captures, whatever the format, several at once.
 
-Each input is read by one thread, from its bytes to keys; what is left of it is handed on in batches.
+Each input is read by one thread, from its bytes to keys; what is left is handed on in batches.
 Who was faster leaves no trace: sets, counts, errors and examples are those of reading in order.
 """
 

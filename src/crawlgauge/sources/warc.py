@@ -49,7 +49,7 @@ _OTHER_LINE = rb"[^\r\n]++\r\n"
 _TEXT = rb"(\S++(?: \S++)*+)\r\n"
 _USUAL = re.compile(
     # Each of these once, in any order, among other lines.
-    rb"WARC/[0-9]\.[0-9]+\r\n(?>"
+    rb"WARC/[0-9]\.[0-9]{1,15}\r\n(?>"
     rb"WARC-(?>(?(1)(?!)|Type: (response|revisit)\r\n)|(?(2)(?!)|Date: " + _TEXT + rb")"
     rb"|(?(3)(?!)|Target-URI: (?!<)" + _TEXT + rb")|(?(4)(?!)|Payload-Digest: " + _TEXT + rb")"
     rb"|(?!(?i:type|date|target-uri|payload-digest)[\s:])" + _OTHER_LINE + rb")"
