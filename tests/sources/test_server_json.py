@@ -234,7 +234,7 @@ def test_an_array_of_objects_cut_anywhere_has_the_members_of_all():
 def test_a_value_cut_anywhere_is_one_value(value):
     data = b'[["url"],' + value + b',["http://a/",' + value + b"]," + value + b"]"
     for cut in range(2, len(data)):
-        found = read(read_server_json, GivenBlocks(data[:cut], data[cut:]))
+        found = read_blocks(read_server_json, data[:cut], data[cut:])
         assert found.urls == urls("http://a/")
         assert found.rejected == {"no-row": 2}
 

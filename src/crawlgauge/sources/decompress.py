@@ -628,8 +628,10 @@ def _decompress_member(feed: _Feed, kind: "_Kind", dictionary: bytes = b"") -> I
                 place += yield from _read_to_break(kind, dictionary, taken, n_out)
             # A member may begin anywhere in it, as the break may be noticed late.
             feed.put_back(taken[-1])
+            # Numbers of errors say nothing to who reads them.
+            reason = re.sub(r"^Error -?\d+:? ", "", str(error))
             raise Broken(
-                f"its compressed data are wrong ({error}), so that what was read since byte "
+                f"its compressed data are wrong ({reason}), so that what was read since byte "
                 f"{start:,} may be wrong too",
                 place=place,
             ) from error
