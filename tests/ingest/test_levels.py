@@ -2,9 +2,6 @@
 
 import base64
 import hashlib
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import xxhash
@@ -189,55 +186,3 @@ def test_a_list_of_urls_has_no_contents(store, make_list):
     with pytest.raises(SourceError, match="none of 9 captures has a digest"):
         cg.add_crawl(store, "2021-06", make_list(range(9)), levels=LEVELS)
     assert not store.exists()
-
-
-KILLED_AT_EACH_STEP = """
-import os, sys
-import crawlgauge as cg
-
-store, first, second = sys.argv[1:]
-def add(path, **options):
-    return cg.add_crawl(store, "a", path, levels="url,content", **options)
-def look():
-    problems = [item.problem for item in cg.verify_store(store)]
-    opened = cg.open_store(store)
-    return problems, *(opened.crawl_set("a", level).crawl.n_urls for level in ("url", "content"))
-
-add(first, replace=True)
-for step in range(1, 1000):
-    pid = os.fork()
-    if pid == 0:
-        n_calls = 0
-        def watch(name):
-            original = getattr(os, name)
-            def call(*arguments, **options):
-                global n_calls
-                n_calls += 1
-                if n_calls == step:
-                    os._exit(9)
-                return original(*arguments, **options)
-            setattr(os, name, call)
-        for name in ("fsync", "replace", "unlink"):
-            watch(name)
-        add(second, replace=True)
-        os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    print(look())
-    if os.WEXITSTATUS(status) == 0:
-        break
-    add(first, replace=True)
-"""
-
-
-@pytest.mark.slow
-def test_a_crawl_killed_at_any_step_has_both_old_levels_or_both_new(store, index, environment):
-    first = index(MOVED, "1.cdxj")
-    second = index([(k, k % 90, 6) for k in range(300)], "2.cdxj")
-    command = [sys.executable, "-c", KILLED_AT_EACH_STEP, *map(str, (store, first, second))]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    seen = done.stdout.splitlines()
-    assert set(seen) == {"([None], 100, 40)", "([None], 300, 90)"}
-    assert len(seen) > 10
-    assert seen[-1] == "([None], 300, 90)"
-    names = sorted(path.name.partition("-")[0] for path in Path(store, "crawls", "a").iterdir())
-    assert names == ["attributes", "content", "lock", "manifest.json", "url"]

@@ -320,6 +320,7 @@ def test_ctrl_c_ends_a_slow_read_at_once(bucket, proxy, tmp_path, crawls):
         _, message = process.communicate(timeout=10)
     finally:
         process.kill()
+        process.communicate()
     assert process.returncode != 0
     assert "Traceback" not in message
     assert not any((tmp_path / "store").rglob("url-*"))

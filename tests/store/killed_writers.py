@@ -13,6 +13,7 @@ What went wrong is written to the standard output, as JSON. The folder holds fil
 import importlib
 import itertools
 import json
+import logging
 import os
 import random
 import select
@@ -21,6 +22,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
 import crawlgauge as cg
@@ -117,8 +119,8 @@ class Child:
             try:
                 write(writing, json.dumps(work()).encode())
                 code = 0
-            except BaseException as error:  # noqa: BLE001 - told by the parent
-                write(writing, json.dumps(f"{type(error).__name__}: {error}").encode())
+            except BaseException:  # noqa: BLE001 - told by the parent
+                write(writing, traceback.format_exc().encode())
             leave(code)
         os.close(writing)
 
@@ -267,6 +269,7 @@ def main() -> None:
     place, inputs = to_path(store), Path(folder)
     # When Python looks for it, it writes a file there, which a kill would leave.
     tempfile.gettempdir()
+    logging.disable()
     if kind == "steps":
         write_inputs(inputs)
         result = kill_at_each_step(place, inputs, words[0])

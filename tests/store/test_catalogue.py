@@ -9,7 +9,7 @@ from store_places import change_document
 
 import crawlgauge as cg
 from crawlgauge.errors import CrawlError, StoreError
-from crawlgauge.store.catalogue import create_store
+from crawlgauge.store.catalogue import Store, create_store
 from crawlgauge.store.crawl_set import to_document
 
 SET = "url-0123456789abcdef.arrow"
@@ -31,6 +31,21 @@ def test_a_removed_crawl_is_gone_and_the_others_stay(full_store, see_whole):
         cg.remove_crawl(full_store, "2021-06")
     with pytest.raises(CrawlError):
         cg.remove_crawl(full_store, "../crawls/2021-12")
+
+
+def test_a_crawl_that_is_removed_while_others_look_is_passed_over(full_store, monkeypatch):
+    original = Store.labels
+
+    def labels(store):
+        found = original(store)
+        monkeypatch.setattr(Store, "labels", original)
+        cg.remove_crawl(full_store, "2021-06")
+        return found
+
+    for look in (cg.list_crawls, cg.verify_store):
+        cg.add_crawl(full_store, "2021-06", full_store.parent / "2021-06.txt")
+        monkeypatch.setattr(Store, "labels", labels)
+        assert len(look(full_store)) == 1
 
 
 def test_a_store_from_which_all_was_removed_can_be_filled_again(full_store, make_list, see_whole):

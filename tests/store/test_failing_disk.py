@@ -165,6 +165,25 @@ def test_a_folder_that_may_not_be_written_is_said_so(full_store, make_list, monk
         cg.add_crawl(full_store, "2022-06", make_list([1]))
 
 
+def test_leftovers_that_belong_to_others_are_no_hindrance(full_store, make_list, monkeypatch):
+    """As in a store that several users write."""
+    theirs = [full_store / "spill" / "1-0", full_store / "crawls" / "2020-01"]
+    for folder in theirs:
+        folder.mkdir(parents=True)
+        (folder / "lock").write_text("")
+    (theirs[1] / "url-0123456789abcdef.arrow").write_text("half")
+    original = os.open
+
+    def refuse(path, *words):
+        if str(path) in {str(folder / "lock") for folder in theirs}:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return original(path, *words)
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert cg.add_crawl(full_store, "2022-06", make_list([1])).outcome == "added"
+    assert all((folder / "lock").exists() for folder in theirs)
+
+
 def test_a_demo_that_does_not_fit_is_an_error_in_words(small_disk):
     with pytest.raises(CrawlgaugeError, match="No space left"):
         run_demo(small_disk / "demo")

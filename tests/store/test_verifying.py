@@ -53,7 +53,8 @@ def test_every_flipped_bit_is_found_by_verifying_and_changes_no_answer(store, ma
     (path,) = folder.glob(name) if "*" in name else [folder / name]
     whole, answer = path.read_bytes(), use(store)
     missed = set()
-    for place in range(0, len(whole), 1 if len(whole) < 3000 else 3):
+    # Of keys and attributes each byte is tried where they are read by themselves.
+    for place in range(0, len(whole), 7 if name.endswith(".arrow") else 1):
         flip(path, place, 1 << (place * 5) % 8)
         shutil.rmtree(store / "cache", ignore_errors=True)
         try:

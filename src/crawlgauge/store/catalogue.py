@@ -108,7 +108,8 @@ class Store:
         StoreError
             If one of them is damaged.
         """
-        found = self._map(self.manifest, self.labels())
+        read = self._map(self._manifest_if_there, self.labels())
+        found = [manifest for manifest in read if manifest is not None]
         return sorted(found, key=lambda item: (item.of_urls.crawl.date, item.label))
 
     def crawl_sets(self, level: str = BY_URL) -> list[CrawlSet]:
@@ -194,6 +195,15 @@ class Store:
 
             return hold_remote(self.path, label, document)
         return hold_local(self.path, label, document)
+
+    def _manifest_if_there(self, label: str) -> Manifest | None:
+        """Return all that is known of a crawl, unless it was removed since it was listed."""
+        try:
+            return self.manifest(label)
+        except StoreError:
+            if self.holds(label):
+                raise
+            return None
 
     def _map(self, action: Callable[[str], T], labels: list[str]) -> list[T]:
         """Do something for each crawl, for several at once where each takes its time to answer."""
@@ -348,6 +358,8 @@ def verify_crawls(store: Store) -> Iterator[Finding]:
             problem = str(error)
             with suppress(StoreError):
                 problem = _find_problem(store, label)
+            if not store.holds(label):
+                continue  # Another process has removed it.
         yield Finding(label=label, problem=problem)
 
 

@@ -129,14 +129,19 @@ class LocalCrawlWriter:
 
 
 def _clean_up_after_killed(path: Path, label: str) -> None:
-    """Delete what processes left behind that are no more; those that live keep theirs."""
+    """Delete what processes left behind that are no more; those that live keep theirs.
+
+    What another process has just deleted, or may alone delete, is no matter of this one.
+    """
     remove_abandoned(path)
     for leftover in (path / CACHE).glob(f"{PARTIAL_PREFIX}*"):
-        remove_if_abandoned(leftover)
+        with suppress(OSError):
+            remove_if_abandoned(leftover)
     # Each folder that a process has written in holds a lock: any other is not the store's to clean.
     folders = {lock.parent for lock in (path / CRAWLS).glob(f"[!.]*/{LOCK_NAME}")}
     for folder in folders - {path / CRAWLS / label}:
-        if has_leftovers([entry.name for entry in folder.glob("*")]):
-            # A crawl that is being written cleans up after itself.
-            with suppress(StoreBusy), hold_lock(folder):
-                LocalCrawlWriter(label=folder.name, folder=folder).clean()
+        # A crawl that is being written cleans up after itself.
+        with suppress(StoreBusy, OSError):
+            if has_leftovers([entry.name for entry in folder.iterdir()]):
+                with hold_lock(folder):
+                    LocalCrawlWriter(label=folder.name, folder=folder).clean()

@@ -130,8 +130,8 @@ def remove_abandoned(store: AnyPath) -> None:
             continue  # No process has made it.
         try:
             lock = acquire_lock(folder)
-        except StoreBusy:
-            continue  # Its process lives.
+        except (StoreBusy, OSError):
+            continue  # Its process lives, or it belongs to another user.
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
     _remove_if_empty(parent)
