@@ -295,7 +295,6 @@ class TestSecrets:
         self.grep(store, *(text for item in told for text in (item.out, item.err)))
 
 
-@pytest.mark.xfail(reason="readers that stop let those before them go on", strict=False)
 @pytest.mark.parametrize("crawls", ["one", "several"])
 def test_ctrl_c_ends_a_slow_read_at_once(bucket, proxy, tmp_path, crawls):
     names = [bucket.put(f"{number}.cdxj", cdxj(0)) for number in range(4)]
