@@ -77,7 +77,7 @@ class Reading:
     @property
     def refusal(self) -> str:
         """Why it is refused; what damage may have to do with it depends on how much was read."""
-        return str(self.error).partition(" That may be because ")[0]
+        return str(self.error).partition(". That may be because ")[0]
 
 
 def choose_wishes(seed: int) -> dict[str, object]:

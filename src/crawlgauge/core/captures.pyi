@@ -10,7 +10,7 @@ REASONS: tuple[str, ...]
 
 class Collector:
     # Settings are those of crawlgauge.sources.what_counts, a room that stands above this one.
-    def __init__(self, settings: Any, sink: Callable[[Captures], None]) -> None: ...
+    def __init__(self, settings: Any, sink: Callable[[Captures], None]) -> None: ...  # noqa: ANN401
     def begin(
         self,
         *,

@@ -1,9 +1,11 @@
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.core.texts import TextTable
 
-Keys = NDArray[np.uint64]
+Keys: TypeAlias = NDArray[np.uint64]
 
 class MaskCounts:
     n_sets: int

@@ -1,10 +1,12 @@
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
 NO_GROUP: int
 
-Keys = NDArray[np.uint64]
-Codes = NDArray[np.int32]
+Keys: TypeAlias = NDArray[np.uint64]
+Codes: TypeAlias = NDArray[np.int32]
 
 def merge_crawl(
     known: Keys,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
+from typing import Any
 
 from crawlgauge.core.lines import FIELDS, CdxScanner
 from crawlgauge.errors import SourceError
@@ -254,7 +255,7 @@ class _Reader:
         if not fewest <= len(cells) <= most:
             return "too-few-fields" if len(cells) < fewest else "too-many-fields"
         columns = self._columns[len(cells) - fewest][1]
-        fields = {
+        fields: dict[str, Any] = {
             field: cells[place]
             for field, place in zip(FIELDS, columns, strict=True)
             if place >= 0 and cells[place] not in (b"", b"-")

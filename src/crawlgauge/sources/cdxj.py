@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 from types import MappingProxyType
+from typing import Any
 
 from crawlgauge.core.lines import FIELDS, CdxjScanner, LineScanner
 from crawlgauge.errors import SourceError
@@ -131,7 +132,9 @@ class _Reader:
         found = _load(text[words.end() :])
         if found is None:
             return "bad-json"
-        fields = {field: _choose(found, names, field) for field, names in self._names.items()}
+        fields: dict[str, Any] = {
+            field: _choose(found, names, field) for field, names in self._names.items()
+        }
         if len(more) == 2 and more[0] != b"-" and self._settings.keeps_digests:  # noqa: PLR2004
             fields["digest"] = more[0]
         return self._intake.collector.add(
