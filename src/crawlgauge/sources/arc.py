@@ -139,7 +139,8 @@ class _ArcReader(RecordReader):
         fence = self.find_fence(at, wanted) if wanted > next_member else None
         seen = min(wanted, len(self.data) if fence is None else fence)
         status = HTTP_STATUS.match(self.data, body, seen)
-        if status is None and seen < wanted:
+        # What follows may be another digit.
+        if seen < wanted and (status is None or status.end() == seen):
             raise self.stop_short(at, fence, body)
         if fields[_URL][: len(_FILEDESC) + 1].lower() == b"filedesc:":
             record.other_kind = _FILEDESC
