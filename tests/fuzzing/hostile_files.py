@@ -79,6 +79,8 @@ _LONG_BYTES = (5_000, 70_000, 1_100_000, 3_000_000)
 """Beyond the longest URL, and beyond one and several blocks."""
 _MANY_BYTES = 2_500_000
 """More than two blocks of repeated content."""
+_MANY_PACKED_BYTES = 150_000
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")
 
 _ODD = "odd-urls"
 
@@ -292,7 +294,7 @@ def _change(data: bytes, rng: random.Random, n_changes: int) -> bytes:
     for _ in range(n_changes):
         data = _choose(_CHANGES, rng)(data, rng)
         # Changes one upon the other must not grow without end.
-        data = data[: 3 * _MANY_BYTES]
+        data = data[: _MANY_PACKED_BYTES if data.startswith(_PACKED) else 3 * _MANY_BYTES]
     return data
 
 
