@@ -185,8 +185,9 @@ def _write_set(path: Path, urn: Urn, begin: dt.date) -> tuple[int, int]:
     from crawlgauge.keys.sampling import WHOLE
     from crawlgauge.provenance import Provenance
     from crawlgauge.store.attributes import Attributes
-    from crawlgauge.store.catalogue import UnwrittenSet, open_store
+    from crawlgauge.store.catalogue import open_store
     from crawlgauge.store.crawl_set import CrawlSet
+    from crawlgauge.store.crawl_writer import UnwrittenSet
 
     keys, label = draw_keys(urn), f"{begin:%Y-%m}"
     with open_store(path.with_name("store"), create_with=RAW).writing(label) as writer:

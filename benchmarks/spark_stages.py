@@ -8,12 +8,12 @@ read from the log of a session on this machine. The least of several rounds coun
 """
 
 import argparse
-import io
 import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,25 +21,22 @@ import numpy as np
 
 import crawlgauge as cg
 import machine
-from crawlgauge.keys.thresholds import WHOLE, count_ranges
-from crawlgauge.overlaps.hash_pass import run_pass
-from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS
-from crawlgauge.overlaps.history_tally import MAX_HISTORIES
-from crawlgauge.overlaps.range_keys import common_range_bits
-from crawlgauge.spark.counting import _count_ranges, _group_ranges
-from crawlgauge.spark.map_task import TaskPlan, read_pieces
-from crawlgauge.spark.planning import Piece
-from crawlgauge.spark.reading import TASK_MEMORY
-from crawlgauge.spark.reduce_task import merge_rows
-from crawlgauge.spark.rows import ATTRIBUTES, KEYS
+from crawlgauge.ingest.options import Choices
+from crawlgauge.keys.sampling import WHOLE
+from crawlgauge.overlaps.counting import count_sets
+from crawlgauge.overlaps.histories import MAX_HISTORIES
+from crawlgauge.spark.adding import TASK_MEMORY
+from crawlgauge.spark.counting import _count_group
+from crawlgauge.spark.pieces import Piece
 from crawlgauge.spark.session import start
-from crawlgauge.store.choices import Choices
+from crawlgauge.spark.tasks import ATTRIBUTES, REPORT, Plan, merge_rows, read_pieces
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.set_file import SetReader, choose_range_bits, split_keys, write_set
+from crawlgauge.store.key_set import KeyReader, write_keys
+from crawlgauge.store.ranges import HashRange
 
 RANGE_BITS = 4
 N_COUNTED_KEYS = 15_000_000
-N_COUNTING_TASKS = 2
+N_COUNTING_BITS = 1
 SHARE_HELD = 0.3
 
 
@@ -53,24 +50,19 @@ def least(n_rounds: int, work: Callable[[], object]) -> float:
     return min(seconds)
 
 
-def read_as_task(files: list[str]) -> list[Any]:
-    plan = TaskPlan(
-        label="2021-12",
-        choices=Choices(memory=TASK_MEMORY),
-        cut=None,
-        needs_times=False,
+def read_as_tasks(files: list[str]) -> list[Any]:
+    """Read each file as a task does, and return its rows."""
+    plan = Plan(
+        Choices(memory=TASK_MEMORY),
+        "2021-12",
         range_bits=RANGE_BITS,
-        slots=list(range(1 << RANGE_BITS)),
-        names=tuple(files),
-        folder=".",
-        n_bytes=0,
-        slack=0,
+        slots=tuple(range(1 << RANGE_BITS)),
     )
-    rows = []
+    batches = []
     for number, name in enumerate(files):
         piece = Piece(number=number, name=name, n_bytes=Path(name).stat().st_size)
-        rows += list(read_pieces([piece], plan))
-    return rows
+        batches += list(read_pieces(plan, [piece]))
+    return [batch.slice(row, 1) for batch in batches for row in range(batch.num_rows)]
 
 
 def measure_tasks(
@@ -82,36 +74,33 @@ def measure_tasks(
         n_rounds, lambda: cg.add_crawl(folder / "store", "2021-12", files, replace=True)
     )
     yield "one machine: read, sort, write a set", seconds / n_captures, "capture"
-    rows = read_as_task(files)
-    yield (
-        "Spark: read and sort",
-        least(n_rounds, lambda: read_as_task(files)) / n_captures,
-        "capture",
-    )
-    of_keys = [row for row in rows if row.column("kind")[0].as_py() == KEYS]
-    n_keys = sum(row.column("n")[0].as_py() for row in of_keys)
-    seconds = least(n_rounds, lambda: list(merge_rows(of_keys, WHOLE)))
+    rows = read_as_tasks(files)
+    seconds = least(n_rounds, lambda: read_as_tasks(files))
+    yield "Spark: read and sort", seconds / n_captures, "capture"
+    kinds: dict[str, list[Any]] = {"key": [], "attribute": []}
+    for row in rows:
+        what = row.column("what")[0].as_py()
+        if what != REPORT:
+            kinds["attribute" if what == ATTRIBUTES else "key"].append(row)
+    n_keys = sum(row.column("n")[0].as_py() for row in kinds["key"])
+    seconds = least(n_rounds, lambda: list(merge_rows(kinds["key"])))
     yield "Spark: merge keys", seconds / n_keys, "key"
-    others = [row for row in rows if row.column("kind")[0].as_py() == ATTRIBUTES]
-    n_attributes = sum(row.column("n")[0].as_py() for row in others)
-    seconds = least(n_rounds, lambda: list(merge_rows(others, WHOLE)))
-    yield "Spark: merge attributes", seconds / n_attributes, "attribute"
-    for what, some, n in (("key", of_keys, n_keys), ("attribute", others, n_attributes)):
+    # Of each key there is an attribute, as nothing says how large the inputs are.
+    seconds = least(n_rounds, lambda: list(merge_rows(kinds["attribute"])))
+    yield "Spark: merge attributes", seconds / n_keys, "attribute"
+    for what, some in kinds.items():
         n_bytes = sum(len(row.column("data")[0].as_py()) for row in some)
-        yield f"Spark: bytes handed on (no time) for each {what}", n_bytes / n / 1e6, what
+        yield f"Spark: bytes handed on (no time) for each {what}", n_bytes / n_keys / 1e6, what
     one = cg.open_store(folder / "store").crawl_set("2021-12")
-    keys = np.concatenate(list(SetReader(one.path).ranges()))
-    parts = split_keys(keys, one.range_bits)
-    seconds = least(n_rounds, lambda: write_set(io.BytesIO(), parts, one))
+    keys = KeyReader(one).between(0, WHOLE)
+    seconds = least(n_rounds, lambda: write_keys(folder, [keys], one, n_most=keys.size))
     yield "Spark: write a set (driver)", seconds / keys.size, "key"
     for n_sets in (15, 120):
         sets = list(draw_sets(folder, one, n_sets))
         n_counted = sum(item.crawl.n_urls for item in sets)
-        seconds = least(n_rounds, lambda sets=sets: count_as_tasks(sets))
+        seconds = least(n_rounds, partial(count_as_tasks, sets))
         yield f"Spark: count overlaps of {n_sets} crawls", seconds / n_counted, "key of a set"
-        seconds = least(
-            n_rounds, lambda sets=sets: run_pass(sets, len(sets), WHOLE, history_end=WHOLE)
-        )
+        seconds = least(n_rounds, partial(count_sets, sets))
         yield f"one machine: the same of {n_sets}", seconds / n_counted, "key of a set"
 
 
@@ -122,19 +111,15 @@ def draw_sets(folder: Path, one: CrawlSet, n_sets: int) -> Iterator[CrawlSet]:
     population = np.unique(chance.integers(0, WHOLE, int(n_keys / SHARE_HELD), dtype=np.uint64))
     for number in range(n_sets):
         keys = population[chance.random(population.size) < SHARE_HELD]
-        bits = choose_range_bits(keys.size)
-        path = folder / f"{n_sets}-{number}.parquet"
-        with path.open("wb") as file:
-            description = replace(one, path=path, range_bits=bits)
-            yield write_set(file, split_keys(keys, bits), description)
+        place = folder / f"{n_sets}-{number}"
+        place.mkdir()
+        crawl = replace(one.crawl, label=f"c{number:03}")
+        yield write_keys(place, [keys], replace(one, crawl=crawl, folder=place), n_most=keys.size)
 
 
 def count_as_tasks(sets: list[CrawlSet]) -> None:
-    bits = common_range_bits(sets)
-    paths = [str(item.path) for item in sets]
-    end = WHOLE if len(sets) <= MAX_HISTORY_CRAWLS else 0
-    for group in _group_ranges(count_ranges(bits, WHOLE), N_COUNTING_TASKS):
-        list(_count_ranges(paths, group, bits, len(sets), WHOLE, end, MAX_HISTORIES))
+    for number in range(1 << N_COUNTING_BITS):
+        _count_group(sets, WHOLE, MAX_HISTORIES, HashRange(number=number, bits=N_COUNTING_BITS))
 
 
 def measure_session(files: list[str], folder: Path) -> dict[str, float]:

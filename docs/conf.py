@@ -41,9 +41,9 @@ nitpick_ignore_regex = [
     # Loaded only when somebody draws, so that its name cannot be looked up where it is named.
     ("py:class", r"(Answer|Chart|DataFrame|Exported|Figures|NoChart|Section|SparkSession|StrPath)"),
     # Where a store or set is: as a path, whose methods are those of pathlib.
-    ("py:class", r"crawlgauge\.remote\.remote_path\.RemotePath"),
+    ("py:class", r"crawlgauge\.sources\.remote\.RemotePath"),
     # Names of other libraries; looking them up would need the network at every build.
-    ("py:(class|data)", r"(collections|datetime|dt|np|numpy|os|pa|pathlib|pyarrow|typing)\..*"),
+    ("py:(class|data)", r"(collections|datetime|dt|np|numpy|os|pathlib|typing)\..*"),
     (
         "py:class",
         r"(Path|PathLike|NDArray|u?int64|float64|Any|Callable|Iterable|Iterator|Mapping|optional)",

@@ -21,11 +21,3 @@ def test_the_code_passes(tool):
     command = [str(Path(sys.executable).parent / program), *arguments]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
-
-
-def test_no_source_file_is_longer_than_400_lines():
-    lengths = {
-        path.name: path.read_text(encoding="utf-8").count("\n")
-        for path in (ROOT / "src").rglob("*.py")
-    }
-    assert {name: n for name, n in lengths.items() if n > 400} == {}

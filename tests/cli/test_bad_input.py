@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from crawlgauge.store.crawl_set import to_document
+
 
 @pytest.fixture
 def files(folder, make_list):
@@ -85,7 +87,7 @@ def test_a_store_with_one_crawl_gives_no_estimate(run):
 @pytest.mark.usefixtures("three_crawls")
 def test_a_store_of_a_newer_format_is_refused_by_each_command(run, folder):
     path = folder / "crawlgauge.store" / "store.json"
-    path.write_text('{"schema": "crawlgauge.store/2", "key_rule": "raw/1"}')
+    path.write_bytes(to_document({"schema": "crawlgauge.store/9", "key_rule": "raw/1"}))
     for words in (
         ["list"],
         ["verify"],
@@ -96,7 +98,7 @@ def test_a_store_of_a_newer_format_is_refused_by_each_command(run, folder):
     ):
         result = run(*words)
         assert (result.code, result.out) == (1, "")
-        assert "is of format 'crawlgauge.store/2'; this version of crawlgauge reads" in result.err
+        assert "is of format 'crawlgauge.store/9'; this version of crawlgauge reads" in result.err
 
 
 @pytest.mark.usefixtures("three_crawls")

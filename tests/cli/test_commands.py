@@ -53,7 +53,7 @@ def test_a_crawl_is_removed(run):
 def test_verify_says_ok_or_what_is_wrong_with_exit_code_1(run, folder):
     result = run("verify")
     assert (result.code, result.out) == (0, "2020-12: ok\n2021-06: ok\n2021-12: ok\n")
-    (path,) = (folder / "crawlgauge.store" / "crawls" / "2021-06").glob("url-*.parquet")
+    (path,) = (folder / "crawlgauge.store" / "crawls" / "2021-06").glob("url-*.arrow")
     path.write_bytes(b"x")
     damaged = run("verify")
     assert damaged.code == 1

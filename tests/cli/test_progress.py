@@ -9,7 +9,7 @@ import pytest
 from crawlgauge.cli import progress, reading_progress
 from crawlgauge.cli.progress import show_progress
 from crawlgauge.cli.reading_progress import describe_reading, show_reading
-from crawlgauge.sources.progress import Progress
+from crawlgauge.sources.reading import Progress
 
 
 class Terminal(io.StringIO):

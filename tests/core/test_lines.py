@@ -225,8 +225,8 @@ def make_lines(rng, n_lines):
     """Return lines of each format, many of them spoiled."""
     kinds = [
         b"org,a)/%d 20130729195151 http://a.org/%d text/html 200 ABC - 5 f.warc",
-        b'o,a)/%d 20130729195151 {"url": "http://a.org/%d", "mime": "text/html", "status": "200"}',
-        b"2018-11-26T14:27:48Z %d 233 http://a.org/%d P - text/html #002 20181126142747555+280 -",
+        b'org,a)/%d 20130729195151 {"url": "http://a.org/%d", "mime": "text/html", "status": "2"}',
+        b"2018-11-26T14:27:48.282Z %d 233 http://a.org/%d P - text/html #002 20181126142747555+9 -",
         b'{"url":"http://a.org/%d","status":%d}',
         b"http://a.org/%d/%d",
     ]

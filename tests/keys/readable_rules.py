@@ -1,4 +1,4 @@
-"""The plain rules of URL identity once more, readable and never in a hurry: what the core must do."""
+"""The plain rules of URL identity once more, readable: what the core must do."""
 
 import re
 

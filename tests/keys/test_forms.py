@@ -18,7 +18,7 @@ from crawlgauge.keys.surt import canonical_surt
 WEB = re.compile(rb"[\x00-\x20]*https?://(?!https?:)", re.IGNORECASE)
 pieces = st.sampled_from(
     [
-        *b"http:// https:// www a B . .. / ? & = % 25 41 %2F %3f %26 %2B # : 80 443 8080 @ [ ]".split(),
+        *b"http:// https:// www a B . .. / ? & = % 25 41 %2F %3f %26 %2B # : 80 443 @ [ ]".split(),
         *b"( ) ;jsessionid= 4hqa0555fwsecu455xqckv45 .aspx cfid=1 cftoken=2 sid= 1.2.3.4 ftp://".split(),
         *(b"0" * 32, b"\t", b" ", b"\x01", b"\xe4"),
     ]

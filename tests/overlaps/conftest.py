@@ -11,8 +11,9 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.provenance import Provenance
 from crawlgauge.store.attributes import Attributes
-from crawlgauge.store.catalogue import UnwrittenSet, create_store, open_store
+from crawlgauge.store.catalogue import create_store, open_store
 from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.crawl_writer import UnwrittenSet
 from crawlgauge.store.key_set import write_keys
 
 LARGEST = 2**64 - 1

@@ -87,8 +87,9 @@ def test_urls_are_listed_as_they_stand_there_each_once_in_their_order(reference)
 
 
 def test_a_list_without_any_url_is_an_error(reference):
-    with pytest.raises(SourceError, match=r"reference\.txt: no URL to look for; left out: 2 "):
-        read_urls(reference(["no URL", "neither"]))
+    message = r"reference\.txt: no URL to look for; left out: 2 no-scheme"
+    with pytest.raises(SourceError, match=message):
+        read_urls(reference(["none", "neither"]))
 
 
 def test_a_store_of_given_keys_needs_a_reference_that_has_keys(reference):

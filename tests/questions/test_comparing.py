@@ -9,8 +9,7 @@ import pytest
 import crawlgauge as cg
 from crawlgauge.errors import CrawlgaugeError, FitError, OverlapError, StoreError
 from crawlgauge.questions.gaps import parse_gap
-from crawlgauge.store.catalogue import open_store
-from crawlgauge.store.verifying import verify_crawls
+from crawlgauge.store.catalogue import open_store, verify_crawls
 
 
 def write_urls(path, numbers, host="www.site-{}.example"):
@@ -97,7 +96,7 @@ def test_two_exported_samples_have_no_hosts_at_all(two_stores, tmp_path):
 
 def test_an_export_that_fails_leaves_nothing_behind(two_stores, tmp_path):
     ours, _ = two_stores
-    (path,) = (ours / "crawls" / "o2").glob("url-*.parquet")
+    (path,) = (ours / "crawls" / "o2").glob("url-*.arrow")
     path.write_bytes(b"x")
     before = sorted(entry.name for entry in tmp_path.iterdir())
     with pytest.raises(StoreError):

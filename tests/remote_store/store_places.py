@@ -7,17 +7,45 @@ import subprocess
 import sys
 from pathlib import Path
 
-import boto3
-import fsspec.config
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.remote import file_systems, retrying
+from crawlgauge.store.crawl_set import to_document
 
-SERVER = Path(__file__).with_name("s3_server.py")
-LEASE_SECONDS = 8
-KEYS = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "do+not/tell+anybody"}
+sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
+
+from remote_servers import (  # noqa: F401 - fixtures
+    KEYS,
+    SECRET,
+    impatient,
+    s3_client,
+    s3_server,
+)
+
+__all__ = [
+    "KEYS",
+    "LEASE_SECONDS",
+    "SECRET",
+    "LocalPlace",
+    "S3Place",
+    "change_document",
+    "fill",
+    "read_document",
+]
+
+LEASE_SECONDS = 5
+SOURCE = Path(cg.__file__).parents[1]
 _numbers = itertools.count()
+
+
+def read_document(content):
+    """Return what a file of the store says, without its checksum."""
+    return json.loads(content)["content"]
+
+
+def change_document(path, **changes):
+    """Change what a file of the store says, as a newer version or somebody evil would do."""
+    path.write_bytes(to_document(read_document(path.read_bytes()) | changes))
 
 
 class LocalPlace:
@@ -60,10 +88,8 @@ class LocalPlace:
         expected = ["store.json", *others]
         for label in labels:
             folder = f"crawls/{label}"
-            manifest = json.loads(self.read(f"{folder}/manifest.json"))
-            files = [
-                entry["file"] for entry in (*manifest["sets"].values(), manifest["attributes"])
-            ]
+            manifest = read_document(self.read(f"{folder}/manifest.json"))
+            files = [entry["file"] for entry in (*manifest["sets"], manifest["attributes"])]
             expected += [f"{folder}/{name}" for name in (*files, "manifest.json")]
             expected += [f"{folder}/{name}" for name in self.lock_at_rest]
         assert self.names() == sorted({*expected, *self.folders(expected)})
@@ -91,6 +117,10 @@ class S3Place(LocalPlace):
         keys = [entry["Key"] for page in pages for entry in page.get("Contents", ())]
         return sorted(key.removeprefix(self.prefix) for key in keys)
 
+    def cached(self):
+        """Return what is there that can be lost."""
+        return [name for name in self.names() if name.startswith("cache/")]
+
     def n_uploads(self):
         """Return of how many objects some parts were sent."""
         return len(self.client.list_multipart_uploads(Bucket=self.bucket).get("Uploads", ()))
@@ -117,53 +147,86 @@ class S3Place(LocalPlace):
         return set()
 
 
-@pytest.fixture(scope="session")
-def s3_url():
-    """Start the server, and return its address."""
-    server = subprocess.Popen(
-        [sys.executable, SERVER], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    port = server.stdout.readline().strip()
-    assert port, "the server does not start"
-    yield f"http://127.0.0.1:{port}"
-    server.kill()
-    server.communicate()
-
-
 @pytest.fixture
-def use_s3(monkeypatch, s3_url, tmp_path):
-    """Let S3 be the server, for this process and those that it starts."""
+def use_s3(monkeypatch, s3_server, impatient, tmp_path):  # noqa: ARG001, F811 - the fixtures
+    """Let S3 be the server, or what stands before it, for this process and those it starts."""
 
-    def use(url=s3_url):
-        settings = KEYS | {"AWS_DEFAULT_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
+    def use(url=s3_server):
+        settings = KEYS | {"AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": url}
         for name, value in settings.items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setenv("FSSPEC_S3_ENDPOINT_URL", url)
         monkeypatch.setenv("CRAWLGAUGE_LEASE_SECONDS", str(LEASE_SECONDS))
         monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
         (tmp_path / "tmp").mkdir(exist_ok=True)
         monkeypatch.setattr("tempfile.tempdir", None)
-        monkeypatch.setattr(fsspec.config, "conf", {})
-        monkeypatch.setattr(file_systems, "_file_systems", {})
-        monkeypatch.setattr(retrying, "_FIRST_PAUSE_SECONDS", 0.01)
 
     return use
 
 
 @pytest.fixture
-def s3_place(s3_url, use_s3):
+def s3_place(s3_client, use_s3):  # noqa: F811 - the fixture
     """Return a store on the server that is not made yet."""
     use_s3()
-    client = boto3.client("s3", endpoint_url=s3_url)
-    bucket = f"bucket-{os.getpid()}-{next(_numbers)}"
-    client.create_bucket(Bucket=bucket)
-    yield S3Place(client, bucket, "archives/store")
-    client.close()
+    bucket = f"store-{os.getpid()}-{next(_numbers)}"
+    s3_client.create_bucket(Bucket=bucket)
+    return S3Place(s3_client, bucket, "archives/store")
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Return the path of a store that is not made yet."""
+    return tmp_path / "store"
 
 
 @pytest.fixture(params=["local", "s3"])
-def place(request, tmp_path):
+def place(request, store):
     """Return a store that is not made yet, on the disk or on the server."""
-    if request.param == "local":
-        return LocalPlace(tmp_path / "store")
-    return request.getfixturevalue("s3_place")
+    return LocalPlace(store) if request.param == "local" else request.getfixturevalue("s3_place")
+
+
+def fill(store, make_list):
+    """Make a store of two crawls of 100 URLs, 50 of them shared."""
+    cg.add_crawl(store, "2021-06", make_list(range(100), "2021-06.txt"))
+    cg.add_crawl(store, "2021-12", make_list(range(50, 150), "2021-12.txt"))
+
+
+@pytest.fixture
+def full_store(store, make_list):
+    """Return the path of a store of two crawls of 100 URLs, 50 of them shared."""
+    fill(store, make_list)
+    return store
+
+
+@pytest.fixture
+def see_whole():
+    """Check that a store is whole: crawls verify, and nothing but their files is there."""
+    return lambda store, labels: LocalPlace(store).see_whole(labels)
+
+
+@pytest.fixture
+def environment():
+    """Return an environment in which other processes find this crawlgauge."""
+    return {**os.environ, "PYTHONPATH": str(SOURCE)}
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start the command line in another process; it is killed in the end if need be."""
+    started = []
+
+    def start(*words):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "crawlgauge", *map(str, words)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(SOURCE)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()

@@ -10,14 +10,13 @@ from functools import partial
 import numpy as np
 import pytest
 from faulty_proxy import Fault
-from store_places import KEYS, LEASE_SECONDS
+from store_places import KEYS, LEASE_SECONDS, SECRET
 from store_proxies import LaggingProxy
 
 import crawlgauge as cg
 from crawlgauge.errors import StoreError
-from crawlgauge.store import set_file
-
-SECRET = KEYS["AWS_SECRET_ACCESS_KEY"]
+from crawlgauge.store import key_set, ranges
+from crawlgauge.store.remote_store import RemoteCrawlWriter
 
 
 def sizes(store):
@@ -46,8 +45,7 @@ def test_connections_that_break_and_servers_that_are_busy_change_nothing(
     assert {item.problem for item in cg.verify_store(s3_place.store)} == {None}
     proxy.faults = lambda *_: Fault()
     assert table.n_shared.tolist() == cg.count_overlaps(tmp_path / "local").n_shared.tolist()
-    cache = [name for name in s3_place.names() if name.startswith("cache/")]
-    s3_place.see_whole(["2020-06", "2021-06", "2022-06"], others=cache)
+    s3_place.see_whole(["2020-06", "2021-06", "2022-06"], others=s3_place.cached())
 
 
 def _take(answers, *_):
@@ -84,8 +82,8 @@ def test_storage_out_of_reach_is_said_and_leaves_the_old_crawl(full_place, proxy
     full_place.see_whole(["2021-06", "2021-12", "2022-06"])
 
 
-def test_listings_that_lag_lose_nothing(full_place, s3_url, use_s3, make_list):
-    proxy = LaggingProxy(s3_url)
+def test_listings_that_lag_lose_nothing(full_place, s3_server, use_s3, make_list):
+    proxy = LaggingProxy(s3_server)
     use_s3(proxy.url)
     store = full_place.store
     cg.add_crawl(store, "2021-06", make_list(range(100), "2021-06.txt"))
@@ -166,10 +164,10 @@ def test_a_missing_object_is_found_and_named(full_place):
 
 def test_what_a_killed_process_left_is_deleted_by_the_next(full_place, make_list):
     client, bucket, prefix = full_place.client, full_place.bucket, full_place.prefix
-    full_place.write("crawls/2021-06/url-0123456789abcdef.parquet", b"unnamed")
-    full_place.write("crawls/2020-01/url-0123456789abcdef.parquet", b"of no crawl")
+    full_place.write("crawls/2021-06/url-0123456789abcdef.arrow", b"unnamed")
+    full_place.write("crawls/2020-01/url-0123456789abcdef.arrow", b"of no crawl")
     full_place.write("crawls/2020-02/lock", json.dumps({"of": "an older version"}).encode())
-    client.create_multipart_upload(Bucket=bucket, Key=f"{prefix}crawls/2020-03/url-0.parquet")
+    client.create_multipart_upload(Bucket=bucket, Key=f"{prefix}crawls/2020-03/url-0.arrow")
     client.create_multipart_upload(Bucket=bucket, Key=f"{prefix}elsewhere/large")
     time.sleep(LEASE_SECONDS + 1)
     cg.add_crawl(full_place.store, "2022-06", make_list([1]))
@@ -177,14 +175,32 @@ def test_what_a_killed_process_left_is_deleted_by_the_next(full_place, make_list
     assert full_place.n_uploads() == 1, "what is not the store's is left alone"
 
 
-def test_a_file_taken_for_a_leftover_is_sent_again(s3_place, make_list, monkeypatch):
-    from crawlgauge.store.remote_writer import RemoteCrawlWriter
+def test_objects_of_others_stay_and_a_failing_clean_up_is_no_failure(full_place, proxy, make_list):
+    full_place.write("crawls/2021-06/notes.txt", b"mine")
+    full_place.write("crawls/2021-06/sub/url-0123456789abcdef.arrow", b"mine")
+    proxy.faults = lambda method, path, _: Fault(
+        status=403 if method == "DELETE" and path.endswith(".arrow") else None
+    )
+    path = make_list(range(7))
+    assert cg.add_crawl(full_place.store, "2021-06", path, replace=True).outcome == "replaced"
+    assert sizes(full_place.store) == {"2021-06": 7, "2021-12": 100}
+    cg.remove_crawl(full_place.store, "2021-12")
+    proxy.faults = lambda *_: Fault()
+    cg.add_crawl(full_place.store, "2021-12", path)
+    cg.add_crawl(full_place.store, "2021-06", path)
+    others = ["crawls/2021-06/notes.txt", "crawls/2021-06/sub/url-0123456789abcdef.arrow"]
+    assert {full_place.read(name) for name in others} == {b"mine"}
+    time.sleep(LEASE_SECONDS + 1)
+    cg.add_crawl(full_place.store, "2022-06", path)
+    full_place.see_whole(["2021-06", "2021-12", "2022-06"], others=others)
 
+
+def test_a_file_taken_for_a_leftover_is_sent_again(s3_place, make_list, monkeypatch):
     original = RemoteCrawlWriter._put_manifest
 
     def put(self, content):
         for name in s3_place.names():
-            if name.endswith((".parquet", ".arrow")):
+            if name.endswith(".arrow"):
                 s3_place.delete(name)
         original(self, content)
 
@@ -201,7 +217,7 @@ def test_an_add_that_fails_leaves_nothing(s3_place, make_list, tmp_path, monkeyp
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("crawlgauge.store.remote_writer.RemoteCrawlWriter._put_manifest", interrupt)
+    monkeypatch.setattr(RemoteCrawlWriter, "_put_manifest", interrupt)
     with pytest.raises(KeyboardInterrupt):
         cg.add_crawl(s3_place.store, "2021-06", make_list([1]))
     assert s3_place.names() == []
@@ -255,8 +271,9 @@ def test_no_secret_is_shown_or_stored(full_place, proxy, run, make_list):
 
 @pytest.fixture
 def large_place(s3_place, make_list, monkeypatch):
-    """Return a store of two crawls of 300,000 URLs, cut into 64 ranges."""
-    monkeypatch.setattr(set_file, "_KEYS_PER_RANGE", 300_000 // 64)
+    """Return a store of two crawls of 300,000 URLs, in many blocks and ranges."""
+    monkeypatch.setattr(key_set, "_LEAST_BLOCK_KEYS", 300_000 // 64)
+    monkeypatch.setattr(ranges, "_KEYS_PER_RANGE", 600_000 // 16)
     for label, start in (("2021-06", 0), ("2021-12", 150_000)):
         cg.add_crawl(s3_place.store, label, make_list(range(start, start + 300_000)))
     return s3_place
@@ -271,11 +288,10 @@ def test_only_what_is_needed_is_fetched(large_place, proxy):
         return n_bytes
 
     assert sizes(large_place.store) == {"2021-06": 300_000, "2021-12": 300_000}
-    for_list = fetched()
-    assert for_list <= 2 * (1 << 17), "the ends of files alone"
+    assert fetched() == 0, "manifests alone"
     table = cg.count_overlaps(large_place.store)
     assert table.n_shared[0, 1] == 150_000
-    assert fetched() < size + 3 * for_list + (1 << 20)
+    assert fetched() < 2 * size + (1 << 20), "once for the counts, once for the groups of hosts"
     sampled = cg.count_overlaps(large_place.store, sample="1/64")
     assert abs(sampled.n_shared[0, 1] - 150_000 / 64) < 5 * np.sqrt(150_000 / 64)
-    assert fetched() < size
+    assert fetched() < size + (1 << 19)

@@ -1,12 +1,8 @@
 """One process writes a crawl; it loses its claim when it dies or is out of touch for too long."""
 
-import os
 import signal
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from store_places import LEASE_SECONDS
@@ -14,24 +10,15 @@ from store_places import LEASE_SECONDS
 import crawlgauge as cg
 from crawlgauge.errors import StoreError
 from crawlgauge.locations import find_store
-from crawlgauge.remote import lease
+from crawlgauge.store import objects
 from crawlgauge.store.catalogue import open_store
 
 LOCK = "crawls/2021-12/lock"
-SOURCE = Path(cg.__file__).parents[1]
 
 
-def test_who_was_stopped_while_another_took_over_stores_nothing(s3_place, make_list, tmp_path):
+def test_who_was_stopped_while_another_took_over_stores_nothing(s3_place, make_list, start):
     """The process is stopped by the system, as one that is moved to another machine."""
-    words = ["add", "2021-12", "-", "--replace", "--store", s3_place.store]
-    stopped = subprocess.Popen(
-        [sys.executable, "-m", "crawlgauge", *words],
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
-        cwd=tmp_path,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    stopped = start("add", "2021-12", "-", "--replace", "--store", s3_place.store)
     while s3_place.holder("2021-12") != stopped.pid:
         assert stopped.poll() is None
         time.sleep(0.05)
@@ -55,7 +42,7 @@ def test_who_does_not_notice_that_another_has_published_cannot_overwrite_it(
         full_place.delete(LOCK)
         cg.add_crawl(full_place.store, "2021-12", make_list(range(7)), replace=True)
         published = full_place.read("crawls/2021-12/manifest.json")
-        original, n_calls = lease.Lease.renew, 0
+        original, n_calls = objects.Lease.renew, 0
 
         def renew(self):
             nonlocal n_calls
@@ -64,26 +51,9 @@ def test_who_does_not_notice_that_another_has_published_cannot_overwrite_it(
             if n_calls > 1:
                 original(self)
 
-        patch.setattr(lease.Lease, "renew", renew)
+        patch.setattr(objects.Lease, "renew", renew)
         with pytest.raises(StoreError, match="another one has taken over"):
             late._put_manifest(b"overwritten")
         assert n_calls == 2, "it was refused by the state of the manifest"
     assert full_place.read("crawls/2021-12/manifest.json") == published
     full_place.see_whole(["2021-06", "2021-12"])
-
-
-def test_storage_that_ignores_conditions_is_refused(s3_place, make_list, monkeypatch):
-    from s3fs import S3FileSystem
-
-    original = S3FileSystem._call_s3
-
-    async def ignore(self, method, *words, **options):
-        options = {
-            name: options[name] for name in options if name not in ("IfNoneMatch", "IfMatch")
-        }
-        return await original(self, method, *words, **options)
-
-    monkeypatch.setattr(S3FileSystem, "_call_s3", ignore)
-    with pytest.raises(StoreError, match=r"ignores If-None-Match.*keep the store on another"):
-        cg.add_crawl(s3_place.store, "2021-12", make_list([1]))
-    assert s3_place.names() == []

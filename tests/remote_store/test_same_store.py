@@ -5,13 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import crawlgauge as cg
 from crawlgauge.errors import StoreError
-from crawlgauge.locations import find_store
-from crawlgauge.remote.s3_objects import objects_at
 
 N_CRAWLS = 4
 
@@ -139,14 +136,13 @@ def test_other_levels_and_a_collection_that_is_cut_are_stored(s3_place, tmp_path
     path.write_text("".join(lines))
     cg.split_collection(s3_place.store, path, period="month", levels="url,content")
     assert cg.count_overlaps(s3_place.store, level="content").n_shared.tolist() == [[7, 7], [7, 7]]
-    cache = [name for name in s3_place.names() if name.startswith("cache/")]
-    s3_place.see_whole(["2021-01", "2021-02"], others=cache)
+    s3_place.see_whole(["2021-01", "2021-02"], others=s3_place.cached())
 
 
 def test_what_does_not_fit_into_memory_lies_in_the_temporary_folder_meanwhile(
     s3_place, make_list, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("crawlgauge.store.key_runs._SHARE_FOR_KEYS", 1e-5)
+    monkeypatch.setattr("crawlgauge.ingest.sorting._SHARE_FOR_KEYS", 1e-5)
     seen = []
     temporary = tmp_path / "tmp"
 
@@ -160,19 +156,9 @@ def test_what_does_not_fit_into_memory_lies_in_the_temporary_folder_meanwhile(
     assert (s3_place.names()[-1], "spill" in "".join(s3_place.names())) == ("store.json", False)
 
 
-def test_a_large_file_is_sent_in_parts(s3_place, tmp_path, monkeypatch):
-    monkeypatch.setattr("crawlgauge.remote.s3_objects._PART_BYTES", 5 << 20)
-    content = np.random.default_rng(1).bytes(12_345_678)
-    path = tmp_path / "large"
-    path.write_bytes(content)
-    objects_at(find_store(s3_place.store)).upload("large", path)
-    assert s3_place.read("large") == content
-    assert s3_place.n_uploads() == 0
-
-
 def test_without_the_extra_the_message_says_what_to_install(tmp_path):
     code = (
-        "import sys; sys.modules['fsspec'] = None\n"
+        "import sys; sys.modules['obstore'] = None\n"
         "from crawlgauge.cli.main import main\n"
         "main(['list', '--store', 's3://bucket/store'])\n"
     )

@@ -5,11 +5,11 @@ import heapq
 import numpy as np
 import pytest
 
+from crawlgauge.core.frontier import crawl_frontier
 from crawlgauge.errors import SimulationError
 from crawlgauge.simulate.web_crawlers import NEVER, CrawlTask, fetch_pages
-from crawlgauge.simulate.web_frontier_kernel import BY_LEVEL, BY_SCORE, crawl_frontier
 from crawlgauge.simulate.web_graph import list_links
-from crawlgauge.simulate.web_kernel import find_distances, rank_pages
+from crawlgauge.simulate.web_links import find_distances, rank_pages
 from crawlgauge.simulate.web_settings import CrawlerSettings, GraphSettings, TrapSettings
 from crawlgauge.simulate.web_turnover import evolve_web
 
@@ -110,17 +110,17 @@ def best_first(task, order, *, by_level):
     return fetched
 
 
-@pytest.mark.parametrize("rule", [BY_LEVEL, BY_SCORE])
+@pytest.mark.parametrize("rule", ["level", "score"])
 @pytest.mark.parametrize("seed", range(3))
 def test_the_frontier_is_that_of_a_plain_heap(web, rule, seed):
     task = task_of(web)
     order = np.random.default_rng(seed).random(web.n_pages)
     pages, _ = crawl_frontier(
         *(task.links.starts, task.links.targets, task.hosts, task.seeds),
-        *(np.zeros(web.n_pages, dtype=np.bool_), rule, order, np.zeros(N_HOSTS)),
-        *(task.has_trap, 1, task.budget, task.budget),
+        *(np.zeros(web.n_pages, dtype=np.uint8), rule, order, np.zeros(N_HOSTS)),
+        *(task.has_trap.view(np.uint8), 1, task.budget, task.budget),
     )
-    assert pages.tolist() == best_first(task, order, by_level=rule == BY_LEVEL)
+    assert pages.tolist() == best_first(task, order, by_level=rule == "level")
 
 
 def test_pagerank_prefers_pages_of_high_rank(web):

@@ -9,7 +9,7 @@ import pytest
 from crawlgauge.errors import SimulationError
 from crawlgauge.simulate.web_graph import GONE, NO_PAGE, list_links
 from crawlgauge.simulate.web_growth import grow_web
-from crawlgauge.simulate.web_kernel import find_distances, group_by, rank_pages
+from crawlgauge.simulate.web_links import find_distances, group_by, rank_pages
 from crawlgauge.simulate.web_settings import GraphSettings
 from crawlgauge.simulate.web_turnover import evolve_web, turn_over
 

@@ -385,7 +385,7 @@ class TestInterruption:
 
     @pytest.mark.parametrize("kind", ["s3", "http"])
     @pytest.mark.parametrize("moment", ["stat", "read", "retry"])
-    def test_waiting_ends_as_soon_as_nobody_wants_the_answer(  # noqa: PLR0917 - fixtures
+    def test_waiting_ends_as_soon_as_nobody_wants_the_answer(
         self, bucket, proxy, web, content, monkeypatch, kind, moment
     ):
         monkeypatch.setattr(remote, "_SILENCE_SECONDS", 60.0)

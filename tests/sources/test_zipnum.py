@@ -81,8 +81,8 @@ def test_a_file_of_locations_of_another_name_serves_if_there_is_no_own(read, tmp
 def test_missing_parts_are_named(read):
     with pytest.raises(SourceError, match=r"cluster\.idx .* not found .*: two; put them there"):
         read(INDEX, "one.gz")
-    index = b"".join(b"org,a)/ 2014\tpart-%02d\t0\t1\n" % number for number in range(12))
-    with pytest.raises(SourceError, match=r"part-00, .*, part-09 and 2 more; put"):
+    index = b"".join(b"org,a)/ 2014\tpart-%02d\t0\t1\n" % number for number in range(32))
+    with pytest.raises(SourceError, match=r"part-00, .*, part-29 and 2 more; put"):
         read(index)
 
 

@@ -4,7 +4,6 @@ import gzip
 import json
 import random
 
-import pyarrow as pa
 import pytest
 
 import crawlgauge as cg
@@ -65,7 +64,7 @@ def list_attributes(store, label):
     opened = cg.open_store(store)
     found = opened.attributes(opened.crawl_set(label))
     texts = [
-        names.take(pa.array(codes, mask=codes < 0)).to_pylist()
+        [names[code] if code >= 0 else None for code in codes.tolist()]
         for names, codes in ((found.hosts, found.host_codes), (found.mimes, found.mime_codes))
     ]
     numbers = (found.keys.tolist(), found.times.tolist(), found.statuses.tolist())

@@ -14,7 +14,7 @@ from pathlib import Path
 from pyspark import TaskContext
 
 import crawlgauge as cg
-from crawlgauge.spark import counting, reading
+from crawlgauge.spark import counting, tasks
 
 EXECUTOR, WORKER = "CoarseGrainedExecutorBackend", "pyspark.daemon"
 
@@ -61,7 +61,7 @@ def main():
         "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     }
     results = {}
-    read, count = reading.read_pieces, counting._count_ranges
+    read, count = tasks.read_pieces, counting._count_group
     with (
         tempfile.TemporaryDirectory() as folder,
         cg.spark.start("local-cluster[2,1,1024]", settings) as spark,
@@ -70,10 +70,10 @@ def main():
             notes = Path(folder, label)
             notes.mkdir()
             if label == "overlaps":
-                counting._count_ranges = dying(count, name, notes)
+                counting._count_group = dying(count, name, notes)
                 cg.spark.overlaps(spark, store)
             else:
-                reading.read_pieces = dying(read, name, notes)
+                tasks.read_pieces = dying(read, name, notes)
                 cg.spark.add(spark, inputs, store=store, label=label, date="2021-01-01")
             results[label] = {
                 kind: len(list(notes.glob(f"{kind}-*"))) for kind in ("killed", "repeated")

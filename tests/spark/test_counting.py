@@ -1,26 +1,28 @@
 """Spark counts the same overlaps and histories as one machine, however they are cut."""
 
 import datetime as dt
+import gzip
+import json
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import polars as pl
 import pytest
 
 import crawlgauge as cg
 from crawlgauge.crawl import Crawl
-from crawlgauge.keys.thresholds import WHOLE
-from crawlgauge.overlaps import history_tally, range_keys
-from crawlgauge.overlaps.hash_pass import run_pass
+from crawlgauge.keys.sampling import WHOLE
+from crawlgauge.overlaps import histories
+from crawlgauge.overlaps.counting import count_sets
 from crawlgauge.provenance import Provenance
 from crawlgauge.spark import counting
+from crawlgauge.store import ranges
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.set_file import split_keys, write_set
+from crawlgauge.store.key_set import write_keys
 
 
 @pytest.fixture
 def write_sets(tmp_path):
-    """Write files of random sets that share many keys, cut into ranges of their own."""
+    """Write files of random sets that share many keys."""
 
     def write(n_sets, *, n_keys=3000, threshold=WHOLE, seed=1, share=0.3):
         chance = np.random.default_rng(seed)
@@ -28,9 +30,10 @@ def write_sets(tmp_path):
         sets = []
         for number in range(n_sets):
             keys = population[chance.random(population.size) < share]
-            path = tmp_path / f"{seed}-{number}.parquet"
+            folder = tmp_path / f"c{number:02}"
+            folder.mkdir()
             description = CrawlSet(
-                crawl=Crawl(label=f"c{number}", date=dt.date(2014, 1, 1), n_urls=1),
+                crawl=Crawl(label=f"c{number:02}", date=dt.date(2014, 1, 1), n_urls=1),
                 level="url",
                 key_rule="raw/1",
                 threshold=threshold,
@@ -39,15 +42,10 @@ def write_sets(tmp_path):
                 excluded={},
                 damage=(),
                 checksum="",
-                range_bits=number % 5,
                 provenance=Provenance(),
-                path=path,
+                folder=folder,
             )
-            # The parts beyond the threshold have no place in the file.
-            n_parts = ((threshold - 1) >> (64 - description.range_bits)) + 1
-            parts = split_keys(keys, description.range_bits)[:n_parts]
-            with path.open("wb") as file:
-                sets.append(write_set(file, parts, description))
+            sets.append(write_keys(folder, [keys], description, n_most=keys.size))
         return sets
 
     return write
@@ -55,14 +53,14 @@ def write_sets(tmp_path):
 
 @pytest.fixture
 def assert_same_counts(spark):
-    def compare(sets, n_new=None, threshold=WHOLE, history_end=None):
-        n_new = len(sets) if n_new is None else n_new
-        end = threshold if history_end is None else history_end
-        here = run_pass(sets, n_new, threshold, history_end=end)
-        there = counting.SparkPass(spark)(sets, n_new, threshold, history_end=end)
-        assert here.history_end == there.history_end
-        for name in ("n_shared", "masks", "counts"):
-            assert np.array_equal(getattr(here, name), getattr(there, name))
+    def compare(sets, threshold=WHOLE):
+        here = count_sets(sets, threshold=threshold)
+        there = count_sets(sets, threshold=threshold, engine=counting.SparkEngine(spark))
+        assert np.array_equal(here.n_shared, there.n_shared)
+        assert (here.histories is None) == (there.histories is None)
+        if here.histories is not None:
+            for name in ("masks", "counts", "sample_rate"):
+                assert np.array_equal(getattr(here.histories, name), getattr(there.histories, name))
         return there
 
     return compare
@@ -70,22 +68,21 @@ def assert_same_counts(spark):
 
 @pytest.fixture
 def few_keys_per_range(monkeypatch):
-    monkeypatch.setattr(range_keys, "_KEYS_PER_RANGE", 1 << 9)
+    monkeypatch.setattr(ranges, "_KEYS_PER_RANGE", 1 << 9)
 
 
-@pytest.mark.parametrize(("n_sets", "n_new"), [(1, 1), (20, 20), (7, 2), (70, 70)])
+@pytest.mark.parametrize("n_sets", [1, 20, 70])
 @pytest.mark.usefixtures("few_keys_per_range")
-def test_any_number_of_sets_gives_the_same_counts(write_sets, assert_same_counts, n_sets, n_new):
-    counted = assert_same_counts(write_sets(n_sets), n_new)
-    assert counted.history_end == (WHOLE if n_sets <= 64 else 0)
+def test_any_number_of_sets_gives_the_same_counts(write_sets, assert_same_counts, n_sets):
+    table = assert_same_counts(write_sets(n_sets))
+    assert (table.histories is not None) == (n_sets <= 64)
 
 
 @pytest.mark.parametrize("threshold", [1 << 58, WHOLE // 3])
-@pytest.mark.usefixtures("few_keys_per_range")
 def test_samples_give_the_same_counts(write_sets, assert_same_counts, threshold):
     sets = write_sets(4, threshold=threshold)
-    assert_same_counts(sets, threshold=threshold)
-    assert_same_counts(sets, threshold=threshold // 2)
+    assert_same_counts(sets, threshold)
+    assert_same_counts(sets, threshold // 2)
 
 
 @pytest.mark.parametrize(
@@ -95,32 +92,26 @@ def test_samples_give_the_same_counts(write_sets, assert_same_counts, threshold)
 def test_histories_that_are_too_many_end_at_the_same_key(
     write_sets, assert_same_counts, monkeypatch, most, threshold
 ):
-    monkeypatch.setattr(history_tally, "MAX_HISTORIES", most)
-    monkeypatch.setattr(counting, "MAX_HISTORIES", most)
-    counted = assert_same_counts(write_sets(20, threshold=threshold), threshold=threshold)
-    assert counted.history_end < threshold
-    assert counted.masks.size <= most
-
-
-@pytest.mark.usefixtures("few_keys_per_range")
-def test_histories_can_be_asked_for_up_to_a_key(write_sets, assert_same_counts):
-    assert assert_same_counts(write_sets(6), history_end=1 << 62).history_end == 1 << 62
+    monkeypatch.setattr(histories, "MAX_HISTORIES", most)
+    table = assert_same_counts(write_sets(20, threshold=threshold), threshold)
+    assert table.histories.sample_rate < table.sample_rate
+    assert table.histories.masks.size <= most
 
 
 def test_a_set_that_executors_do_not_see_is_told(spark, write_sets):
     sets = write_sets(2)
     sets[1].path.unlink()
-    with pytest.raises(cg.StoreError, match=r"1-1\.parquet is not there on the executor .*share"):
-        counting.SparkPass(spark)(sets, 2, WHOLE, history_end=WHOLE)
+    with pytest.raises(cg.StoreError, match=r"c01/url-.* is not there on the executor .*share"):
+        counting.SparkEngine(spark)(sets, WHOLE)
 
 
 def test_a_damaged_set_is_told_with_its_crawl(spark, write_sets):
     sets = write_sets(2)
     data = bytearray(sets[1].path.read_bytes())
-    data[200] ^= 1
+    data[sets[1].stored.offset + 8] ^= 1
     sets[1].path.write_bytes(data)
-    with pytest.raises(cg.StoreError, match="crawl 'c1' cannot be counted"):
-        counting.SparkPass(spark)(sets, 2, WHOLE, history_end=WHOLE)
+    with pytest.raises(cg.StoreError, match="crawl 'c01' cannot be counted"):
+        counting.SparkEngine(spark)(sets, WHOLE)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +130,7 @@ def archive(tmp_path_factory):
                 urls = _urls_of(path)
                 store.mkdir(exist_ok=True)
                 place = store / f"{crawl.label}.parquet"
-                pq.write_table(pa.table({"url": urls}), place)
+                pl.DataFrame({"url": urls}).write_parquet(place)
             lines.append(f"{crawl.label},{crawl.date},{place}")
         lists[kind] = folder / f"{kind}.csv"
         lists[kind].write_text("\n".join(lines), encoding="utf-8")
@@ -147,9 +138,6 @@ def archive(tmp_path_factory):
 
 
 def _urls_of(path):
-    import gzip
-    import json
-
     data = path.read_bytes()
     text = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     lines = text.decode().splitlines()
@@ -169,8 +157,8 @@ def test_tables_of_15_crawls_are_the_same_byte_for_byte(spark, archive, tmp_path
         cg.write_overlaps(table, tmp_path / "s.csv")
         assert (tmp_path / "l.csv").read_bytes() == (tmp_path / "s.csv").read_bytes()
     # What was counted is kept, and is what the other engine would have counted.
-    cached = [
-        sorted(path.name for path in (tmp_path / engine / "cache").iterdir())
+    kept = [
+        {path.name: path.read_bytes() for path in (tmp_path / engine / "cache").glob("*.json")}
         for engine in ("local", "spark")
     ]
-    assert cached[0] == cached[1] != []
+    assert kept[0].keys() == kept[1].keys() != set()

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.keys import thresholds
-from crawlgauge.keys.hashing import compute_keys
-from crawlgauge.keys.rules import GIVEN
-from crawlgauge.spark import planning, reading
+from crawlgauge.core.captures import hash_texts
+from crawlgauge.ingest import builder
+from crawlgauge.keys import sampling
+from crawlgauge.spark import adding, pieces
 
 
 @pytest.fixture
@@ -57,28 +57,43 @@ def test_a_scope_counts_the_same(both, write_cdxj, tmp_path):
 
 
 def test_the_smallest_keys_are_the_same(both, write_cdxj, monkeypatch):
-    monkeypatch.setattr(thresholds, "_AUTO_KEYS", 500)
+    monkeypatch.setattr(sampling, "_AUTO_KEYS", 500)
     paths = [write_cdxj(f"{n}.cdxj", seed=n, n_lines=1500) for n in range(4)]
     crawl = both(paths, sample="auto")
     assert crawl.crawl.n_sampled == 500
 
 
 def test_text_cut_into_pieces_gives_the_same_lines_and_examples(both, write_urls, monkeypatch):
-    monkeypatch.setattr(planning, "PIECE_BYTES", 3000)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 3000)
     urls = [f"http://example.org/{'x' * (n % 40)}/{n}" for n in range(1000)]
     for place in (250, 600, 999):
         urls[place] = f"broken line {place}"
     path = write_urls("urls.txt", urls)
-    assert both([path]).rejected == {"no-scheme": 3}
+    assert both([path]).rejected == {"several-fields": 3}
 
 
 def test_indexes_cut_into_pieces_give_the_same_set(both, write_cdxj, monkeypatch):
-    monkeypatch.setattr(planning, "PIECE_BYTES", 20_000)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 20_000)
     assert both([write_cdxj("a.cdxj", seed=1, n_lines=1000)]).n_captures > 0
 
 
-def test_attributes_are_the_same_where_tasks_hand_on_too_few(both, write_cdxj, monkeypatch):
-    monkeypatch.setattr(reading, "ATTRIBUTE_SLACK", 1e-5)
+def test_lines_that_break_off_are_told_alike_in_pieces(both, write_cdxj, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 20_000)
+    path = write_cdxj("a.cdxj", seed=1, n_lines=1000)
+    path.write_bytes(path.read_bytes()[:-30])
+    (damage,) = both([path], on_damage="keep").damage
+    assert damage.byte == path.stat().st_size
+
+
+def test_pieces_are_read_by_what_the_file_begins_with(both, write_urls, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 3000)
+    urls = [f"http://example.org/{n}" for n in range(300)] + ["two words"] * 600
+    assert both([write_urls("urls.txt", urls)]).rejected == {"several-fields": 600}
+
+
+def test_attributes_are_the_same_where_not_all_are_kept(both, write_cdxj, monkeypatch):
+    for module in (builder, adding):
+        monkeypatch.setattr(module, "MAX_ATTRIBUTES", 50)
     both([write_cdxj(f"{n}.cdxj", seed=n) for n in range(3)])
 
 
@@ -254,23 +269,20 @@ def test_the_hash_is_that_of_spark(spark):
     from pyspark.sql import functions as sf
 
     found = [row[0] % 2**64 for row in frame.select(sf.xxhash64("u")).collect()]
-    assert found == compute_keys(pa.array([t.encode() for t in texts]), GIVEN).tolist()
+    assert found == hash_texts([text.encode() for text in texts]).tolist()
 
 
 def test_one_host_with_nearly_all_urls_makes_no_task_larger(
     spark, tmp_path, monkeypatch, write_urls
 ):
-    from crawlgauge.spark.shuffling import Shuffled
-
     sizes = []
-    collect = Shuffled.collect
 
-    def record(self):
-        documents, found = collect(self)
-        sizes.extend(size.n_keys for size in found["2021-12", "url"])
-        return documents, found
+    class Recording(adding._Merged):
+        def fill(self, builder, label):
+            sizes.extend(row["n"] for row in self._sizes[label, "url"])
+            super().fill(builder, label)
 
-    monkeypatch.setattr(Shuffled, "collect", record)
+    monkeypatch.setattr(adding, "_Merged", Recording)
     urls = [f"http://{'large' if n % 20 else f's{n}'}.example.org/{n}" for n in range(20_000)]
     paths = [write_urls(f"{n}.txt", urls[n::5]) for n in range(5)]
     cg.spark.add(spark, paths, store=tmp_path / "s", label="2021-12")

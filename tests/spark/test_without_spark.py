@@ -2,6 +2,7 @@
 
 import importlib.util
 import io
+import pickle
 import random
 import shutil
 
@@ -10,13 +11,11 @@ import pytest
 
 import crawlgauge as cg
 from crawlgauge.cli.main import main
-from crawlgauge.spark import session
-from crawlgauge.spark.counting import _group_ranges
-from crawlgauge.spark.failures import explain_failure, tell_driver
-from crawlgauge.spark.line_range import LineRange
-from crawlgauge.spark.reduce_task import merge_rows
-from crawlgauge.spark.rows import decode_keys, facts_row, key_rows
-from crawlgauge.spark.watching import watch_tasks
+from crawlgauge.ingest.options import Choices
+from crawlgauge.keys.names import Names
+from crawlgauge.spark import session, tasks
+from crawlgauge.spark.pieces import LineRange, Piece
+from crawlgauge.spark.session import explain_failure, tell_driver, watch_tasks
 
 
 def run(capsys, *words):
@@ -87,7 +86,9 @@ def test_ranges_of_bytes_give_each_line_once(tmp_path, ends_with_newline):
     for size in (1, 7, 100, len(data) - 1, len(data), len(data) + 5):
         found, n_lines = io.BytesIO(), 0
         for start in range(0, len(data), size):
-            with LineRange(path, start, min(start + size, len(data))) as part:
+            end = min(start + size, len(data))
+            piece = Piece(number=0, name=str(path), n_bytes=end - start, start=start, end=end)
+            with LineRange(piece) as part:
                 content = b"".join(iter(lambda part=part: part.read(64), b""))
             assert content == data[part.first : part.first + len(content)]
             assert not content or part.first == 0 or data[part.first - 1 : part.first] == b"\n"
@@ -97,32 +98,50 @@ def test_ranges_of_bytes_give_each_line_once(tmp_path, ends_with_newline):
         assert n_lines == data.count(b"\n")
 
 
-def test_merging_does_not_depend_on_which_task_was_first():
-    chance = np.random.default_rng(1)
-    rows = [facts_row({"n": 1}, 0)]
-    keys = [np.unique(chance.integers(0, 5000, 900, dtype=np.uint64)) for _ in range(4)]
-    for number, some in enumerate(keys):
-        label = "ab"[number % 2]
-        rows += key_rows(some, slot=3, label=label, level="url", part=0, first_end=1 << 64)
+def read(path, number):
+    plan = tasks.Plan(Choices(memory=1 << 28), "2021-12", range_bits=1, slots=(0, 3))
+    piece = Piece(number=number, name=str(path), n_bytes=path.stat().st_size)
+    return list(tasks.read_pieces(plan, [piece]))
+
+
+def test_merging_does_not_depend_on_which_task_was_first(write_cdxj):
+    rows = [
+        row
+        for number in range(4)
+        for batch in read(write_cdxj(f"{number}.cdxj", seed=number), number)
+        for row in (batch.slice(place, 1) for place in range(batch.num_rows))
+    ]
     outcomes = []
     for seed in range(4):
         random.Random(seed).shuffle(rows)
-        merged = [batch.to_pylist()[0] for batch in merge_rows(rows, first_end=1000)]
-        outcomes.append([row for row in merged if row["label"]])
-    assert all(outcome == outcomes[0] for outcome in outcomes)
-    for row, label in zip(outcomes[0], (0, 1), strict=True):
-        expected = np.union1d(keys[label], keys[label + 2])
-        assert np.array_equal(decode_keys(row["data"]), expected)
-        assert (row["n"], row["n_first"]) == (expected.size, int((expected < 1000).sum()))
-        assert row["total"] == int(expected.sum())
+        merged = [row for batch in tasks.merge_rows(iter(rows)) for row in batch.to_pylist()]
+        reports = [row for row in merged if row["what"] == tasks.REPORT]
+        assert len(reports) == 4
+        assert all(pickle.loads(row["data"]).pieces for row in reports)  # noqa: S301 - our own
+        outcomes.append([row for row in merged if row["what"] != tasks.REPORT])
+    assert {row["what"] for row in outcomes[0]} == {"url", tasks.ATTRIBUTES}
+    for outcome in outcomes:
+        for row, first in zip(outcome, outcomes[0], strict=True):
+            assert [row[name] for name in ("part", "label", "what", "n", "total")] == [
+                first[name] for name in ("part", "label", "what", "n", "total")
+            ]
+            assert describe(row) == describe(first)
 
 
-@pytest.mark.parametrize("n_ranges", [1, 2, 3, 64, 100, 1000])
-@pytest.mark.parametrize("n_tasks", [1, 8, 5000])
-def test_hash_ranges_are_grouped_within_powers_of_two(n_ranges, n_tasks):
-    groups = list(_group_ranges(n_ranges, n_tasks))
-    assert [number for group in groups for number in group] == list(range(n_ranges))
-    assert all(group[0].bit_length() == group[-1].bit_length() for group in groups)
+def describe(row):
+    """Return what a row holds: keys, or attributes with their texts."""
+    if row["what"] != tasks.ATTRIBUTES:
+        keys = np.frombuffer(row["data"], np.uint64)
+        assert np.all(keys[1:] > keys[:-1])
+        assert (row["n"], row["total"] % 2**64) == (keys.size, int(keys.sum()))
+        return keys.tolist()
+    names = Names()
+    rows = tasks.unpack_attributes(row["data"], names)
+    hosts, types = ([*table.texts(), None] for table in (names.hosts, names.types))
+    return [
+        (one["key"], one["time"], one["status"], hosts[one["host"]], types[one["mime"]])
+        for one in rows
+    ]
 
 
 def test_errors_come_whole_from_tasks():

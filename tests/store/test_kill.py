@@ -1,146 +1,127 @@
-"""A kill at any moment leaves the store whole, and the same command then goes through."""
+"""A kill at any moment leaves each crawl as it was or as it shall be, and the next cleans up."""
 
+import json
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
-from store_places import LocalPlace
+from store_places import LEASE_SECONDS
+from store_proxies import StoreProxy
 
 import crawlgauge as cg
 
-pytestmark = pytest.mark.slow
-
-N_URLS = 1_000_000
-N_KILLS = 30
-MOMENTS = ("before", "after")
-
-KILL_ITSELF = """
-import os, shutil, signal, sys
-import crawlgauge as cg
-
-n_before, when, store, warm, label, path = int(sys.argv[1]), *sys.argv[2:]
-# What Python and numba do when they load code is no step of the command.
-cg.add_crawl(warm, label, path)
-shutil.rmtree(warm)
-n_calls = 0
-
-def dies_now():
-    global n_calls
-    n_calls += 1
-    if n_calls == n_before and when == "before":
-        os.kill(os.getpid(), signal.SIGKILL)
-    return n_calls == n_before
-
-def watch(name):
-    original = getattr(os, name)
-    def call(*arguments, **options):
-        dies = dies_now()
-        try:
-            return original(*arguments, **options)
-        finally:
-            if dies:
-                os.kill(os.getpid(), signal.SIGKILL)
-    setattr(os, name, call)
-
-def watch_requests():
-    import s3fs
-    original = s3fs.S3FileSystem._call_s3
-    async def call(self, method, *arguments, **options):
-        dies = not method.startswith(("get_", "head_", "list_")) and dies_now()
-        try:
-            return await original(self, method, *arguments, **options)
-        finally:
-            if dies:
-                os.kill(os.getpid(), signal.SIGKILL)
-    s3fs.S3FileSystem._call_s3 = call
-
-if store.startswith("s3://"):
-    watch_requests()
-else:
-    for name in ("fsync", "replace", "link", "unlink", "mkdir", "rmdir", "ftruncate", "write"):
-        watch(name)
-cg.add_crawl(store, label, path, replace=True)
-"""
+KILLER = Path(__file__).with_name("killed_writers.py")
 
 
-def recover(place, label, path, old_sizes, new_size):
-    """Check the store after a kill, then run the same command again and check once more."""
-    if place.exists():
-        assert {item.problem for item in cg.verify_store(place.store)} <= {None}
-        sizes = {item.crawl.label: item.crawl.n_urls for item in cg.list_crawls(place.store)}
-        possible = (old_sizes, old_sizes | {label: new_size})
-        assert sizes in possible
-    else:
-        assert not old_sizes
-    cg.add_crawl(place.store, label, path, replace=True)
-    place.see_whole(old_sizes | {label: new_size})
+@pytest.fixture
+def kill(tmp_path, environment):
+    """Run what kills, and return what it has found."""
 
-
-CASES = [
-    *(("local", label, when) for label in ("2021-12", "2021-06", "first") for when in MOMENTS),
-    # After one request is before the next.
-    ("s3", "2021-06", "after"),
-    ("s3", "first", "after"),
-]
-
-
-@pytest.mark.parametrize(("place", "label", "when"), CASES, indirect=["place"])
-def test_a_kill_at_each_step_leaves_the_store_whole(
-    place, tmp_path, make_list, environment, label, when
-):
-    """A new crawl, a crawl in place of another, and the first crawl of a new store."""
-    path = make_list(range(50), "new.txt")
-    old = make_list(range(20), "old.txt")
-    is_first = label == "first"
-    label = "2021-12" if is_first else label
-    for n in range(1, 60):
-        here = place.below(f"store-{n}")
-        if not is_first:
-            cg.add_crawl(here.store, "2021-06", old)
-        words = [str(n), when, str(here.store), str(tmp_path / "warm"), label, str(path)]
-        result = subprocess.run(
-            [sys.executable, "-c", KILL_ITSELF, *words],
-            env=environment,
-            capture_output=True,
-            check=False,
+    def kill(kind, store, *words):
+        (tmp_path / "inputs").mkdir()
+        command = [sys.executable, KILLER, kind, store, tmp_path / "inputs", *words]
+        done = subprocess.run(
+            list(map(str, command)), env=environment, capture_output=True, text=True, check=False
         )
-        if result.returncode == 0:
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return kill
+
+
+@pytest.mark.parametrize(
+    ("action", "n_least"),
+    [("first", 20), ("add", 18), ("replace", 20), ("append", 20), ("remove", 6), ("count", 3)],
+)
+def test_a_kill_at_each_step_leaves_all_levels_old_or_all_new(store, kill, action, n_least):
+    found = kill("steps", store, action)
+    assert found["failures"] == []
+    assert found["n_steps"] >= n_least
+
+
+@pytest.mark.parametrize(
+    ("seed", "n_kills", "n_actors"),
+    [
+        (1, 12, 1),
+        (2, 12, 3),
+        pytest.param(3, 250, 1, marks=pytest.mark.slow),
+        pytest.param(4, 250, 3, marks=pytest.mark.slow),
+    ],
+)
+def test_random_kills_lose_nothing_and_leave_nothing(store, kill, seed, n_kills, n_actors):
+    """While reading, spilling, merging, renaming, counting, by one process or by several."""
+    assert kill("random", store, seed, n_kills, n_actors)["failures"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_actors", [1, 2])
+def test_random_kills_lose_nothing_on_object_storage(s3_place, kill, tmp_path, n_actors):
+    assert kill("random", s3_place.store, 5, 20, n_actors)["failures"] == []
+    # What was sent within the last moments before a kill is deleted when it is older.
+    time.sleep(LEASE_SECONDS + 1)
+    cg.add_crawl(s3_place.store, "2022-06", tmp_path / "inputs" / "0.cdxj")
+    labels = [item.crawl.label for item in cg.list_crawls(s3_place.store)]
+    s3_place.see_whole(labels, others=s3_place.cached())
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.fixture
+def proxies(s3_server, use_s3):
+    """Return a function that makes the server be reached through a new proxy."""
+    made = []
+
+    def make():
+        made.append(StoreProxy(s3_server))
+        use_s3(made[-1].url)
+        return made[-1]
+
+    yield make
+    for proxy in made:
+        proxy.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("action", ["first", "replace", "remove"])
+def test_a_kill_at_each_request_leaves_a_remote_store_whole(
+    s3_place, proxies, start, make_list, action
+):
+    old, new = make_list(range(20), "old.txt"), make_list(range(50), "new.txt")
+    before = {} if action == "first" else {"2021-06": 20, "2021-12": 20}
+    after = {"2021-12": 50} if action == "first" else {"2021-06": 20, "2021-12": 50}
+    after = {"2021-06": 20} if action == "remove" else after
+    words = ["remove", "2021-12"] if action == "remove" else ["add", "2021-12", new, "--replace"]
+    for n in range(1, 60):
+        here = s3_place.below(f"store-{n}")
+        proxy = proxies()
+        for label in before:
+            cg.add_crawl(here.store, label, old)
+        process = start(*words, "--store", here.store)
+        n_changes = iter(range(1, 1000))
+
+        def kill_at(method, _path, process=process, n_changes=n_changes, n=n):
+            if method in ("PUT", "POST", "DELETE") and next(n_changes) == n:
+                # What it asks for is done, and nobody hears of it.
+                process.kill()
+                process.wait()
+
+        proxy.on_request = kill_at
+        _, errors = process.communicate(timeout=60)
+        found = {}
+        if here.exists():
+            found = {item.crawl.label: item.crawl.n_urls for item in cg.list_crawls(here.store)}
+            assert {item.problem for item in cg.verify_store(here.store)} <= {None}
+        assert found in (before, after)
+        if process.returncode == 0:
             break
-        assert result.returncode == -signal.SIGKILL, result.stderr.decode()
-        recover(here, label, path, {} if is_first else {"2021-06": 20}, 50)
-    assert 8 < n < 59, "the command went through after all of its steps"
-
-
-def test_kills_over_the_whole_duration_leave_the_store_whole(store, make_list, start, tmp_path):
-    place = LocalPlace(store)
-    cg.add_crawl(store, "2021-06", make_list(range(1000), "old.txt"))
-    path = make_list(range(N_URLS))
-    words = ("add", "2021-12", path, "--store")
-
-    def run_for(seconds, target):
-        process = start(*words, target)
-        try:
-            process.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        process.communicate()
-        return process.returncode
-
-    run_for(600, tmp_path / "warm")
-    begin = time.monotonic()
-    assert run_for(600, tmp_path / "timed") == 0
-    duration = time.monotonic() - begin
-    n_killed = 0
-    while n_killed < N_KILLS:
-        begin = time.monotonic()
-        code = run_for(duration * (n_killed + 0.5) / N_KILLS, store)
-        if code == 0:
-            # It was faster than the one before it: the same moment once more, by its own measure.
-            duration = time.monotonic() - begin
-        else:
-            assert code == -signal.SIGKILL
-            n_killed += 1
-        recover(place, "2021-12", path, {"2021-06": 1000}, N_URLS)
-        cg.remove_crawl(store, "2021-12")
+        assert process.returncode == -signal.SIGKILL, errors.decode()
+        if found != after:
+            start(*words, "--store", here.store).communicate(timeout=60)
+        # What was sent just before is deleted when it is older.
+        time.sleep(LEASE_SECONDS + 1 if n % 5 == 0 else 0)
+        cg.add_crawl(here.store, "2022-06", old)
+        if n % 5 == 0:
+            here.see_whole(after | {"2022-06": 20})
+    assert 4 < n < 59, "the command went through after all of its steps"

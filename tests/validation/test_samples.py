@@ -4,14 +4,10 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.keys.hashing import compute_keys
-from crawlgauge.keys.rules import RAW
-from crawlgauge.keys.thresholds import WHOLE
+from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.model.estimating import estimate_coverage
 from crawlgauge.model.history_data import history_data
 from crawlgauge.model.known_alive.candidates import fit_informed, sampling_error, weigh_up
@@ -30,7 +26,7 @@ from crawlgauge.simulate.urn_sets import draw_sets
 from crawlgauge.simulate.urn_settings import change_settings
 from crawlgauge.simulate.urn_table import draw_table
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.set_file import write_set
+from crawlgauge.store.key_set import write_keys
 
 SIXTEENTH = WHOLE // 16
 
@@ -41,20 +37,15 @@ def settings_of(n_crawls, size):
     )
 
 
-def keys_of_urls(n_urls, seed):
-    """Return the key of each of an archive's URLs."""
-    numbers = pa.array(np.arange(n_urls)).cast(pa.string())
-    urls = pc.binary_join_element_wise(f"http://site{seed}.org/", numbers, "")
-    return compute_keys(urls.cast(pa.binary()), RAW)
-
-
 def write_archive(folder, n_crawls, size, seed):
     """Draw an archive and write a set file for each crawl."""
     archive = draw_sets(settings_of(n_crawls, size), seed=seed)
-    keys = keys_of_urls(1 + max(crawl.url_numbers.max() for crawl in archive.crawls), seed)
+    n_urls = 1 + max(crawl.url_numbers.max() for crawl in archive.crawls)
+    keys = np.random.default_rng(seed).integers(2**64, size=n_urls, dtype=np.uint64)
     written = []
     for crawl in archive.crawls:
-        path = folder / f"{crawl.label}.parquet"
+        own = folder / crawl.label
+        own.mkdir(exist_ok=True)
         described = CrawlSet(
             crawl=Crawl(label=crawl.label, date=crawl.date, n_urls=crawl.url_numbers.size),
             level="url",
@@ -65,12 +56,11 @@ def write_archive(folder, n_crawls, size, seed):
             excluded={},
             damage=(),
             checksum="",
-            range_bits=0,
             provenance=Provenance(),
-            path=path,
+            folder=own,
         )
-        with path.open("wb") as file:
-            written.append(write_set(file, [np.sort(keys[crawl.url_numbers])], described))
+        its_keys = np.sort(keys[crawl.url_numbers])
+        written.append(write_keys(own, [its_keys], described, n_most=its_keys.size))
     return written
 
 

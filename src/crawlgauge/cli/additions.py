@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import click
 
 from crawlgauge.cli.records import to_record
-from crawlgauge.report import crawls_json, crawls_text
 from crawlgauge.ingest.adding import Addition
 from crawlgauge.ingest.splitting import SplitResult
+from crawlgauge.report import crawls_json, crawls_text
 from crawlgauge.sources.captures import Rejection
 
 __all__ = ["print_addition", "print_json", "print_unassigned"]

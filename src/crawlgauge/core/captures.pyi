@@ -1,5 +1,4 @@
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ REASONS: tuple[str, ...]
 
 class Collector:
     # Settings are those of crawlgauge.sources.what_counts, a room that stands above this one.
-    def __init__(self, settings: Any, sink: Callable[[Captures], None]) -> None: ...  # noqa: ANN401
+    def __init__(self, settings: object, sink: Callable[[Captures], None]) -> None: ...
     def begin(
         self,
         *,

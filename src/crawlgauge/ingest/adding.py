@@ -8,6 +8,7 @@ import datetime as dt
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, Unpack
 
@@ -36,14 +37,15 @@ from crawlgauge.sources.decompress import VERSION_CHECKSUM, fingerprint, version
 from crawlgauge.sources.inputs import STDIN, InputFiles, can_be_reread
 from crawlgauge.sources.reading import (
     Progress,
-    ReadInputs,
     ReadingProgress,
+    ReadInputs,
     read_inputs,
     total_bytes,
 )
 from crawlgauge.sources.remote import RemotePath, is_remote
-from crawlgauge.store.catalogue import CrawlWriter, Store, UnwrittenSet, store_for_adding
+from crawlgauge.store.catalogue import Store, store_for_adding
 from crawlgauge.store.crawl_set import CrawlSet, Manifest
+from crawlgauge.store.crawl_writer import CrawlWriter, UnwrittenSet
 from crawlgauge.store.files import check_room
 from crawlgauge.store.key_set import KeyReader
 from crawlgauge.store.spilling import SpillFolder
@@ -80,6 +82,8 @@ _WANTED = {BY_CONTENT: "digest", BY_TEXT: "text that is known"}
 _BYTES_PER_KEY = 8
 _BYTES_PER_ATTRIBUTE = 20
 """On the disk, rounded up."""
+
+_KEYS_AT_ONCE = 1 << 20
 
 _UNREAD = "unread:"
 """What begins the checksum of what is known to be new without being read; no other begins so."""
@@ -245,7 +249,7 @@ def read_crawl(
     Raises
     ------
     SourceError
-        If an input cannot be read, or none holds anything that counts.
+        If an input cannot be read.
     """
     target = _WithTimes(label, builder) if needs_times(label, date) else builder
     read = read_inputs(
@@ -255,8 +259,6 @@ def read_crawl(
         progress=progress,
         n_threads=choices.n_threads,
     )
-    if not builder.n_captures:
-        raise _nothing_found(builder, inputs, read)
     return ReadCrawl(builder=builder, read=read, settings=choices.settings(date), unassigned={})
 
 
@@ -354,18 +356,30 @@ def add_to_store(
             choices.sampling,
             Names(),
             KeyMemory(choices.memory, spill),
-            row_threshold=rows_threshold(total_bytes(inputs)),
+            row_threshold=rows_threshold(inputs, choices.format),
         )
         exists = store.holds(label)
         # What shall be replaced may be damaged, and is not looked at.
         present = store.manifest(label) if exists and when_present != "replace" else None
         if present is not None and when_present == "append":
-            return _append(store, writer, present, inputs, choices, date, builder, progress, read)
+            return _append(
+                store,
+                writer,
+                present,
+                inputs,
+                choices=choices,
+                date=date,
+                builder=builder,
+                progress=progress,
+                read=read,
+            )
         if present is not None and all(map(can_be_reread, inputs.names)):
             known = present.of_urls.provenance.inputs
             found = tuple(_recognise(name, known) for name in inputs.names)
             return _accept_if_same(store, present, found, choices.settings(date))
         crawl = read(label, inputs, choices, date=date, builder=builder, progress=progress)
+        if not builder.n_captures:
+            raise _nothing_found(builder, inputs, crawl.read)
         if present is not None:
             return _accept_if_same(store, present, crawl.read.inputs, crawl.settings)
         found_date = choose_date(label, date, builder.days)
@@ -399,9 +413,7 @@ def _that_matter(settings: Mapping[str, Setting]) -> dict[str, Setting]:
 
 def leave_crawl(present: Manifest) -> Addition:
     """Tell of a crawl that it stays as it is."""
-    return Addition(
-        crawl_set=present.of_urls, outcome="unchanged", others=present.of_other_levels
-    )
+    return Addition(crawl_set=present.of_urls, outcome="unchanged", others=present.of_other_levels)
 
 
 def refuse_present(store: Store, present: Manifest) -> StoreError:
@@ -439,6 +451,7 @@ def _append(
     writer: CrawlWriter,
     present: Manifest,
     inputs: InputFiles,
+    *,
     choices: Choices,
     date: dt.date | None,
     builder: SetBuilder,
@@ -464,7 +477,7 @@ def _append(
     if not fresh.names:
         return leave_crawl(present)
     given = settings["date"]
-    kept_date = dt.date.fromisoformat(given) if isinstance(given, str) else None
+    kept_date = parse_date(given) if isinstance(given, str) else None
     builder.take_up(of_urls, store.attributes(of_urls))
     _take_up_keys(builder.runs, of_urls)
     for level in builder.levels:
@@ -486,7 +499,11 @@ def _append(
 
 def _take_up_keys(runs: SortedKeys, present: CrawlSet) -> None:
     runs.threshold = present.threshold
-    runs.add(KeyReader(present).between(0, WHOLE))
+    reader = KeyReader(present)
+    # There may be more keys than memory: part by part, so that they can be spilled.
+    n_parts = present.stored.n_keys // _KEYS_AT_ONCE + 1
+    for number in range(n_parts):
+        runs.add(reader.between(WHOLE * number // n_parts, WHOLE * (number + 1) // n_parts))
 
 
 def _without_known(inputs: InputFiles, present: CrawlSet) -> InputFiles:
@@ -523,8 +540,9 @@ def publish_crawl(
         What this is, for the answer.
     """
     builder = crawl.builder
-    attributes = builder.finish_attributes()
+    # Keys are sorted now, and only then it is known where a sample of so many ends.
     _check_sample(crawl)
+    attributes = builder.finish_attributes()
     description = CrawlSet(
         crawl=Crawl(
             label=writer.label,
@@ -611,7 +629,11 @@ def _check_sample(crawl: ReadCrawl) -> None:
 
 def _warn_of_other_counting(store: Store, added: CrawlSet) -> None:
     """Warn if another crawl of the store was made with other rules of what counts."""
-    for label in store.labels():
+    labels: list[str] = []
+    with suppress(StoreError):
+        # The crawl is there, whatever is wrong with others.
+        labels = store.labels()
+    for label in labels:
         if label == added.crawl.label:
             continue
         try:

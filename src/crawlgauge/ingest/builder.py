@@ -1,9 +1,11 @@
 """From batches of captures to the keys and attributes of a crawl, with all that was left out."""
 
 import datetime as dt
+import re
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,8 @@ from crawlgauge.keys.digest import digest_keys
 from crawlgauge.keys.names import Names
 from crawlgauge.keys.rules import BY_CONTENT, BY_TEXT, BY_URL
 from crawlgauge.keys.sampling import WHOLE, Sampling
+from crawlgauge.sources.inputs import InputFiles
+from crawlgauge.sources.reading import total_bytes
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
 
@@ -30,22 +34,43 @@ _MOST_ROWS = 1 << 22
 """Held before those of later captures are dropped: 28 bytes each."""
 _LEAST_LINE_BYTES = 20
 """Of a compressed input: hardly a capture takes fewer."""
+_LEAST_RECORD_BYTES = 2_000
+"""Of a compressed input that holds what was captured: on average hardly a capture takes fewer."""
+_RECORDS_NAME = re.compile(r"[^?]*\.(w?arc|wacz)(\.(gz|zst|bz2|open))*(\?.*)?", re.IGNORECASE)
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _DAY_SECONDS = 86_400
 
 
-def rows_threshold(n_bytes: int | None) -> int:
-    """Return below which keys attributes are kept of inputs of so many bytes.
+def rows_threshold(inputs: InputFiles, stated_format: str | None = None) -> int:
+    """Return below which keys attributes are kept of inputs that are not read yet.
 
     There shall be about `MAX_ATTRIBUTES` of them, and most captures shall cost nothing for them.
+    Names tell which inputs hold what was captured, and so take a hundred times as many bytes.
 
     Parameters
     ----------
-    n_bytes
-        Size of all inputs as they lie; None if it is not known.
+    inputs
+        The inputs; where the size of one is not known, all attributes are kept at first.
+    stated_format
+        The format of all of them, where the user has stated it.
     """
-    n_captures = 1 if n_bytes is None else n_bytes // _LEAST_LINE_BYTES
+    records = {name for name in inputs.names if _holds_records(name, stated_format)}
+    n_captures = 0
+    for bytes_each, names in (
+        (_LEAST_RECORD_BYTES, records),
+        (_LEAST_LINE_BYTES, {*inputs.names} - records),
+    ):
+        n_bytes = total_bytes(replace(inputs, names=tuple(names)))
+        if n_bytes is None:
+            return WHOLE
+        n_captures += n_bytes // bytes_each
     return WHOLE * MAX_ATTRIBUTES // max(n_captures, MAX_ATTRIBUTES)
+
+
+def _holds_records(name: str, stated_format: str | None) -> bool:
+    if stated_format is not None:
+        return stated_format in ("warc", "arc")
+    return _RECORDS_NAME.fullmatch(name) is not None
 
 
 class SetBuilder:
@@ -105,7 +130,9 @@ class SetBuilder:
             self.days.update(captures.days)
             self._see_times(captures.first_time, captures.last_time)
 
-    def add_part(self, captures: Captures, rows: NDArray[np.bool_], left: NDArray[np.bool_]) -> None:
+    def add_part(
+        self, captures: Captures, rows: NDArray[np.bool_], left: NDArray[np.bool_]
+    ) -> None:
         """Take in those captures of a batch that belong to this crawl of several.
 
         Parameters
@@ -209,7 +236,7 @@ class SetBuilder:
 def _renumber(
     codes: NDArray[np.int32], names: TextTable
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """Number the names that are in use anew, in the order of their first use."""
+    """Give the names that are in use new numbers, in the order of their first use."""
     texts = names.texts()
     # The last place is that of −1, which stands for none.
     first_use = np.full(len(texts) + 1, codes.size, np.int64)

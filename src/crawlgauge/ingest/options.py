@@ -177,7 +177,7 @@ def choose_reading(options: ReadOptions, store: AnyPath) -> Choices:
     )
 
 
-def read_scope(path: StrPath) -> Scope:
+def read_scope(path: StrPath | AnyPath) -> Scope:
     """Read a file of scope rules, one a line.
 
     Raises
@@ -186,10 +186,10 @@ def read_scope(path: StrPath) -> Scope:
         If it cannot be read or understood.
     """
     try:
-        text = to_path(os.fspath(path)).read_bytes()
+        text = to_path(str(path)).read_bytes()
     except OSError as error:
         raise SourceError(f"cannot read the scope {path}: {error.strerror}") from error
-    return parse_scope(text, os.fspath(path))
+    return parse_scope(text, str(path))
 
 
 def choose_when_present(*, replace: bool, append: bool) -> WhenPresent:

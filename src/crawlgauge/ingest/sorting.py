@@ -110,7 +110,8 @@ class KeyMemory:
     def hold(self, n_keys: int) -> None:
         """Count keys that were taken into memory, or given back; spill if they are too many."""
         self._n_held += n_keys
-        while self._n_held > self._most_keys:
+        # Runs give some back while they are being spilled.
+        while n_keys > 0 and self._n_held > self._most_keys:
             largest = max(self._runs, key=lambda runs: runs.n_held)
             largest.spill(self._spill)
 

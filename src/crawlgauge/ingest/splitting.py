@@ -46,7 +46,7 @@ from crawlgauge.locations import StrPath, find_store
 from crawlgauge.provenance import Setting
 from crawlgauge.sources.captures import Rejection
 from crawlgauge.sources.inputs import InputFiles
-from crawlgauge.sources.reading import ReadInputs, ReadingProgress, read_inputs
+from crawlgauge.sources.reading import ReadingProgress, ReadInputs, read_inputs
 from crawlgauge.store.catalogue import Store, store_for_adding
 from crawlgauge.store.spilling import SpillFolder
 
@@ -410,7 +410,7 @@ def add_split(
         for label in [label for label, item in found.builders.items() if not item.n_captures]:
             found.rest.update(found.builders.pop(label).excluded)
         if not found.builders:
-            raise _nothing_found(inputs, found)
+            raise _nothing_found(inputs, cut, found)
         crawls = {
             label: ReadCrawl(
                 builder=found.builders[label],
@@ -431,15 +431,18 @@ def add_split(
         )
 
 
-def _nothing_found(inputs: InputFiles, found: ReadCollection) -> SourceError:
+def _nothing_found(inputs: InputFiles, cut: Cut, found: ReadCollection) -> SourceError:
     where = inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
     if found.read.damages:
         return nothing_kept(found.read.damages)
     reasons = ", ".join(f"{n:,} {reason}" for reason, n in found.rest.most_common())
-    return SourceError(
-        f"{where}: no capture that counts and can be assigned to a crawl; "
-        + (f"left out: {reasons}" if reasons else "the input is empty")
-    )
+    why = f"left out: {reasons}" if reasons else "the input is empty"
+    if isinstance(cut, ByField) and found.rest[cut.reason]:
+        why += (
+            f". --split-by finds no label in the field {cut.field!r}; name another field with "
+            "--split-field, or add the crawls one by one"
+        )
+    return SourceError(f"{where}: no capture that counts and can be assigned to a crawl; {why}")
 
 
 def _check_present(store: Store, label: str, crawl: ReadCrawl) -> None:

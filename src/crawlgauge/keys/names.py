@@ -24,7 +24,7 @@ _MAX_HOST_BYTES = 253
 _BLANK = bytes(range(0x21))
 _STRAY = b"\t\n\r"
 _NO_KEY = b"-"
-_N_CACHED = 1 << 12
+_N_CACHED = 1 << 15
 # A second scheme would be taken for the first one, if that is followed by slashes.
 _DECISIVE = re.compile(rb"(?:https?|ftps?)://(?!http)[^\x00-\x20/?#]+(?=[/?])", re.IGNORECASE)
 """With such a beginning nothing that follows has a say in which host it is."""
@@ -159,6 +159,7 @@ class Names:
         return np.array(codes, np.int32)
 
 
+@functools.lru_cache(_N_CACHED)
 def _read_host(text: bytes) -> bytes:
     """Return a host that is written as in a key ``(org,example)``, a form or a URL."""
     if not text.endswith(b")"):

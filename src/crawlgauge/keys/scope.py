@@ -57,11 +57,9 @@ def parse_scope(text: bytes, name: str) -> Scope:
 
     Examples
     --------
-    >>> import pyarrow as pa
     >>> scope = parse_scope(b"example.org\n!https://example.org/private/", "scope.txt")
-    >>> urls = [b"http://www.example.org/a", b"http://example.org/private/b", b"http://b.org/"]
-    >>> scope.covers(pa.array(urls)).tolist()
-    [True, False, False]
+    >>> scope.hosts, scope.is_open
+    ((b'org,example',), False)
     """
     rules: dict[bytes, _Rule] = {}
     for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):

@@ -289,9 +289,11 @@ def _read_groups(place: _Place, n_crawls: int) -> HostGroups:
     n_groups = place.row("n_groups").known_count("n_groups")
     told = [row[1:] for row in place.value["rows"]]
     # They are many: all at once, since none of them can be told apart from the others.
-    numbers = np.array(list(itertools.chain(*told)))
+    listed = list(itertools.chain(*told))
+    is_whole = {type(number) for number in listed} == {int} and not any(len(r) % 2 for r in told)
+    numbers = np.array(listed if is_whole else [-1])
+    is_whole = numbers.dtype == np.int64
     groups, own_counts = numbers[::2], numbers[1::2]
-    is_whole = numbers.dtype.kind == "i" and not any(len(row) % 2 for row in told)
     if not is_whole or numbers.min() < 0 or groups.max() >= n_groups or n_groups > _MAX_GROUPS:
         problem = (
             f"groups below {n_groups} (at most {_MAX_GROUPS}), each with its count, are needed"

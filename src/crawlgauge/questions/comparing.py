@@ -15,10 +15,10 @@ from crawlgauge.model.comparison.comparison import Comparison
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.questions.gaps import DEFAULT_MAX_GAP, parse_gap
-from crawlgauge.sources.remote import AnyPath
 from crawlgauge.report import comparison_blocks, comparison_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
+from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
 

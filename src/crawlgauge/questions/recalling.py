@@ -16,10 +16,10 @@ from crawlgauge.locations import StrPath, find_store
 from crawlgauge.model.recall.recalling import Series, recall_reference, series_of
 from crawlgauge.model.recall.results import Kind, Recall, Reference
 from crawlgauge.provenance import Input, Provenance
-from crawlgauge.sources.remote import AnyPath, conceal, to_path
 from crawlgauge.report import recall_blocks, recall_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
+from crawlgauge.sources.remote import AnyPath, conceal, to_path
 from crawlgauge.store.catalogue import Store, stored_rule
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.files import partial_file, write_durably

@@ -27,9 +27,9 @@ from crawlgauge.overlaps.reference import (
     read_reference_names,
     read_urls,
 )
-from crawlgauge.sources.remote import to_path
 from crawlgauge.sources.inputs import STDIN
 from crawlgauge.sources.name_list import looks_like_names
+from crawlgauge.sources.remote import to_path
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
 
@@ -97,7 +97,7 @@ def reference_file(reference: StrPath) -> Iterator[str]:
             if name == STDIN:
                 shutil.copyfileobj(sys.stdin.buffer, target)
             else:
-                with path.open("rb") as source:
+                with Path(name).open("rb") as source:
                     shutil.copyfileobj(source, target)
         shown = _STANDARD_INPUT if name == STDIN else name
         try:

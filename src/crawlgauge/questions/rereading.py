@@ -21,7 +21,7 @@ from crawlgauge.model.sensitivity.variations import Variation, fit_to
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Setting
 from crawlgauge.sources.inputs import STDIN
-from crawlgauge.sources.remote import AnyPath, conceal, to_path
+from crawlgauge.sources.remote import AnyPath, conceal
 from crawlgauge.sources.what_counts import DEFAULT_STATUS
 from crawlgauge.store.crawl_set import CrawlSet
 

@@ -32,10 +32,10 @@ from crawlgauge.questions.rereading import (
     make_room,
     options_of,
 )
-from crawlgauge.sources.remote import to_path
 from crawlgauge.report import sensitivity_blocks, sensitivity_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
+from crawlgauge.sources.remote import to_path
 from crawlgauge.store.crawl_set import CrawlSet
 
 __all__ = ["Sensitivity", "sensitivity"]

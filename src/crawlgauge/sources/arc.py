@@ -14,7 +14,6 @@ from crawlgauge.sources.records import (
     RecordReader,
     Stop,
     Trouble,
-    name_of_file,
     refuse_other_format,
 )
 from crawlgauge.sources.what_counts import Settings
@@ -22,8 +21,7 @@ from crawlgauge.sources.what_counts import Settings
 __all__ = ["looks_like_arc", "read_arc"]
 
 _MAGIC = re.compile(rb"[\r\n]*filedesc:", re.IGNORECASE)
-_LINE = re.compile(rb"([a-z][a-z0-9+.-]{1,20}:)[^\n]{2,4160}(?=\n)", re.IGNORECASE)
-_NEXT_LINE = re.compile(rb"\n" + _LINE.pattern, re.IGNORECASE)
+_LINE = re.compile(rb"^([a-z][a-z0-9+.-]{1,20}:)[^\n]{2,4160}(?=\n)", re.IGNORECASE | re.MULTILINE)
 _LINE_TAIL = re.compile(rb" [0-9.]{7,15} \d{8,18} [^\n]{1,100} \d{1,15} ?\r?\n\Z")
 """By which a record's line is told from others, where a record is looked for."""
 _LINE_TAIL_BYTES = 160
@@ -80,7 +78,7 @@ def read_arc(stream: Stream, intake: Intake, settings: Settings) -> Iterator[Non
     """
     intake.collector.begin(has_pages=True)
     beginning = stream.beginning()
-    if not looks_like_arc(beginning) and _find_start(beginning, 0, len(beginning)) < 0:
+    if not looks_like_arc(beginning) and _find_start(beginning, 0) < 0:
         refuse_other_format("ARC", stream)
     yield from _ArcReader(stream, intake, settings, beginning).read()
 
@@ -99,9 +97,8 @@ class _ArcReader(RecordReader):
         names = [field.lower() for field in fields]
         self._n_fields = len(names)
         self._status, self._digest = _find(names, "result-code"), _find(names, "checksum")
-        self._file_name = name_of_file(stream) if settings.group == "filename" else None
         self._group = None
-        if settings.group is not None and self._file_name is None:
+        if settings.group is not None and self.file_name is None:
             self._group = _find(names, settings.group.lower())
             if self._group is None:
                 raise SourceError(
@@ -114,8 +111,8 @@ class _ArcReader(RecordReader):
         end = self.data.find(b"\n", place, place + MAX_HEADER_BYTES)
         return end >= 0 and self._split_line(place, end) is not None
 
-    def find_start(self, at: int, end: int) -> int:
-        return _find_start(self.data, at, end)
+    def find_start(self, at: int) -> int:
+        return _find_start(self.data, at)
 
     def read_header(self, at: int, next_member: int) -> Record:
         limit = at + MAX_HEADER_BYTES
@@ -126,7 +123,7 @@ class _ArcReader(RecordReader):
             is_long = fence is None and limit < len(self.data)
             if is_long or not _PART_OF_SCHEME.match(self.data, at, end if fence is None else fence):
                 raise Stop(Trouble.NO_RECORD)
-            raise self.stop_short(at, fence)
+            raise self.stop_short(fence)
         fields = self._split_line(at, line_end)
         if fields is None:
             raise Stop(Trouble.NO_RECORD)
@@ -141,7 +138,7 @@ class _ArcReader(RecordReader):
         status = HTTP_STATUS.match(self.data, body, seen)
         # What follows may be another digit.
         if seen < wanted and (status is None or status.end() == seen):
-            raise self.stop_short(at, fence, body)
+            raise self.stop_short(fence, body)
         if fields[_URL][: len(_FILEDESC) + 1].lower() == b"filedesc:":
             record.other_kind = _FILEDESC
             return record
@@ -155,7 +152,7 @@ class _ArcReader(RecordReader):
             record.status = _known(fields[self._status])
         if self._digest is not None:
             record.digest = _known(fields[self._digest])
-        record.group = self._file_name if self._group is None else _known(fields[self._group])
+        record.group = self.file_name if self._group is None else _known(fields[self._group])
         return record
 
     def _split_line(self, start: int, end: int) -> list[bytes] | None:
@@ -187,21 +184,14 @@ def _known(word: bytes) -> bytes | None:
     return None if word == b"-" else word.strip().replace(b"\r", b"") or None
 
 
-def _find_start(data: bytes, at: int, end: int) -> int:
+def _find_start(data: bytes, at: int) -> int:
     """Return the first place where a record's line seems to begin, or −1."""
-    begins_line = at == 0 or data[at - 1 : at] == b"\n"
-    found = _LINE.match(data, at, end) if begins_line else None
-    while found is None or not _ends_record_line(data, found):
-        found = _NEXT_LINE.search(data, at if found is None else found.end(), end)
-        if found is None:
-            return -1
-    return found.start(1)
-
-
-def _ends_record_line(data: bytes, line: re.Match[bytes]) -> bool:
-    begin, end = line.end(1), line.end() + 1
-    tail = _LINE_TAIL.search(data, max(begin + 1, end - _LINE_TAIL_BYTES), end)
-    return tail is not None and tail.start() - begin <= _MAX_URL_BYTES
+    for line in _LINE.finditer(data, at):
+        begin, end = line.end(1), line.end() + 1
+        tail = _LINE_TAIL.search(data, max(begin + 1, end - _LINE_TAIL_BYTES), end)
+        if tail is not None and tail.start() - begin <= _MAX_URL_BYTES:
+            return line.start()
+    return -1
 
 
 def _read_definition(beginning: bytes, name: str) -> list[str]:

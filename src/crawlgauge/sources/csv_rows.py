@@ -1,11 +1,12 @@
 """CSV, TSV and their like: one capture a row, cells in quotation marks where needed."""
 
 import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import replace
+from itertools import islice, takewhile
 from typing import Any, NamedTuple
 
 from crawlgauge.core.lines import FIELDS
@@ -21,7 +22,6 @@ __all__ = ["looks_like_csv", "read_csv_rows"]
 _MAX_ROW_BYTES = 1 << 22
 """Longest row: pages' texts may stand beside URLs, but a quote that nobody closes must not eat
 the rest of the file."""
-_LONG_ROW_BYTES = 1 << 16
 _MAX_URL_BYTES = 1 << 16
 
 _OTHER_FORMATS = re.compile(
@@ -50,7 +50,7 @@ def looks_like_csv(beginning: bytes) -> bool:
     head = beginning[:_MAX_URL_BYTES].removeprefix(UTF8_MARK)
     if b"\0" in head or _OTHER_FORMATS.match(head):
         return False
-    return any(map(_is_certain, _read_sample(beginning)))
+    return any(reading.is_certain() for reading in _read_sample(beginning)[1])
 
 
 def read_csv_rows(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
@@ -82,6 +82,8 @@ def read_csv_rows(stream: Stream, intake: Intake, settings: Settings) -> Iterato
     layout = _find_layout(beginning, settings, stream.name)
     if layout is None:
         return
+    # It holds for all of the process, so that it is never made smaller.
+    csv.field_size_limit(max(csv.field_size_limit(), _MAX_ROW_BYTES + 1))
     reader = _RowReader(layout, intake)
     for lines in read_lines(stream, _MAX_ROW_BYTES):
         reader.read(lines)
@@ -91,22 +93,12 @@ def read_csv_rows(stream: Stream, intake: Intake, settings: Settings) -> Iterato
 
 # -------------------------------------------------------------------------------------------- rows
 
-_CELLS = rb"""
-    (?:^|%(delimiter)b)[ ]*+
-    (?:
-        "([^"]*+(?:""[^"]*+)*+)"%(spaces)b(?=%(delimiter)b|\Z)
-        | (?!")([^%(delimiter)b]*+)
-        | (".*)                          # a quote that is not closed, or not before a delimiter
-    )"""
-_TO_CLOSE = re.compile(rb'[^"]*+(?:""[^"]*+)*+(?=")')
-_SPACES = b" \t\r\v\f"
-
 
 class _RowReader:
     """Reads rows from whole lines; a row that goes on behind them waits for the next ones.
 
-    A row whose quotes are wrong is one line, and reading goes on at the next one. What was looked
-    at for its end is not looked at again for that of another such row, so that a file of wrong
+    A row whose quotes are wrong is one line, and reading goes on at the next one. Where a search
+    for its end has led, no other row is taken to go on beyond its line, so that a file of wrong
     quotes takes no longer than any other.
     """
 
@@ -114,186 +106,118 @@ class _RowReader:
         self._intake = intake
         self._add = intake.collector.add
         self._delimiter = layout.delimiter
-        self._between = b'"%b"' % layout.delimiter
+        spaces = " \t".replace(layout.delimiter, "")
+        self._spaces = re.compile(f'"([{spaces}]+)(?={re.escape(layout.delimiter)}|\r?\n)')
         self._n_to_skip = layout.n_skipped
         self._columns = [(FIELDS[field], at) for field, at in layout.columns.items()]
-        self._url = layout.columns[URL]
-        self._n_wanted = max(layout.columns.values()) + 1
-        self._spaces = bytes(set(_SPACES) - set(layout.delimiter))
-        words = {b"delimiter": re.escape(layout.delimiter), b"spaces": b"[%b]*+" % self._spaces}
-        self._cells = re.compile(_CELLS % words, re.DOTALL | re.VERBOSE)
-        # What waits: where it begins, and how much of it is worth another look.
-        self._pieces: list[bytes] = []
-        self._n_bytes = self._n_enough = self._place = 0
+        self._url, self._n_wanted = layout.columns[URL], max(layout.columns.values()) + 1
+        # Lines as Latin-1, in which each character is a byte, and the one that a row begins with.
+        self._lines: list[str] = []
+        self._row = 0
+        # Up to this line, none begins a row of several. So many bytes are worth another look.
+        self._n_distrusted = self._n_enough = 0
+        # Of these lines so many stand before the place, and so many others before them.
+        self._n_passed = self._place = 0
         self._n_before: int | None = 0
-        self._trusted = 0  # From here on, newlines within quotes are taken for part of a cell.
-        # What is looked at: lines, and how many of them stand before the place.
-        self._lines: list[bytes] = []
-        self._n_passed = 0
 
     def read(self, lines: Lines) -> None:
-        start, n_skipped = lines.start, 0
-        # Where damage has cost lines, nobody knows which the first ones were.
-        while self._n_to_skip and start < lines.end and lines.n_before is not None:
-            start = lines.data.index(b"\n", start) + 1
-            n_skipped += 1
-            self._n_to_skip -= 1
-        if start == lines.end:
-            return
-        place = lines.place + start - lines.start
-        if self._pieces and self._place + self._n_bytes != place:
+        if self._lines and self._place + sum(map(len, self._lines)) != lines.place:
             # Something was lost in between: what waits never ends.
             self.finish()
-        if not self._pieces:
-            self._place = place
-            self._n_before = None if lines.n_before is None else lines.n_before + n_skipped
-        self._pieces.append(lines.data[start : lines.end])
-        self._n_bytes += lines.end - start
-        if self._n_bytes >= self._n_enough:
+        if not self._lines:
+            self._place, self._n_before = lines.place, lines.n_before
+        text = lines.data[lines.start : lines.end].decode("latin-1")
+        self._lines += io.StringIO(text, newline="\n")
+        # Where damage has cost lines, nobody knows which the first ones were.
+        n_skipped = min(self._n_to_skip, len(self._lines)) if lines.n_before is not None else 0
+        self._n_to_skip -= n_skipped
+        self._row += n_skipped
+        self._n_enough -= len(text)
+        if self._n_enough <= 0:
             self._read_rows(is_end=False)
 
     def finish(self) -> None:
-        if self._pieces:
-            self._read_rows(is_end=True)
-        self._trusted = 0
+        self._read_rows(is_end=True)
+        self._n_distrusted = 0
 
     def _read_rows(self, *, is_end: bool) -> None:
-        self._lines = lines = b"".join(self._pieces).split(b"\n")
-        lines.pop()
-        n_done = 0
-        for number, line in enumerate(lines):
-            if number < n_done:
-                continue  # The row before goes on here.
-            n_used, reason = 1, None
-            if b'"' not in line and len(line) <= _MAX_ROW_BYTES:
-                cells = line.split(self._delimiter, self._n_wanted)
-            else:
-                cells, n_used, reason = self._read_quoted(number, is_end=is_end)
-                if not n_used:
+        lines = self._lines
+        while self._row < len(lines):
+            start = self._row
+            stop = start + 1 if start < self._n_distrusted else len(lines)
+            reader = csv.reader(
+                self._lines_of_rows(start, stop),
+                delimiter=self._delimiter,
+                skipinitialspace=True,
+                strict=True,
+            )
+            try:
+                for cells in reader:
+                    first, self._row = self._row, start + reader.line_num
+                    reason = (
+                        self._take(cells) if len(lines[first]) <= _MAX_ROW_BYTES else "too-long"
+                    )
+                    if reason is not None and not lines[first].isspace():
+                        self._reject(reason, first, self._row)
+            except csv.Error as error:
+                reached = start + reader.line_num
+                is_open = "end of data" in str(error)
+                may_go_on = reached == len(lines) and start >= self._n_distrusted
+                if is_open and may_go_on and not is_end:
                     break
-            n_done = number + n_used
-            if reason is None:
-                reason = self._take(cells)
-            if reason is not None and line and not line.isspace():
-                self._reject(reason, number, n_done)
-        rest = b"".join(line + b"\n" for line in lines[n_done:])
-        self._pieces = [rest] if rest else []
-        self._n_bytes, self._n_enough = len(rest), 2 * len(rest)
-        self._move_to(n_done)
-        self._lines, self._n_passed = [], 0
+                # Space behind a quote that closes may as well stand before it.
+                fixed = self._spaces.sub(r'\1"', lines[reached - 1])
+                if not is_open and fixed != lines[reached - 1]:
+                    lines[reached - 1] = fixed
+                    continue
+                # The line that shows that a quote is wrong may be right itself.
+                self._n_distrusted = max(self._n_distrusted, reached if is_open else reached - 1)
+                self._row += 1
+                reason = "unclosed-quote" if is_open else "bad-quotes"
+                self._reject(reason, self._row - 1, self._row)
+        self._move_to(self._row)
+        self._lines = lines[self._row :]
+        self._n_distrusted -= self._row
+        self._row = self._n_passed = 0
+        self._n_enough = sum(map(len, self._lines))
+
+    def _lines_of_rows(self, start: int, stop: int) -> Iterator[str]:
+        """Yield lines, up to where a row would be too long."""
+        n_bytes = 0
+        for number in range(start, stop):
+            line = self._lines[number]
+            n_bytes = len(line) if number == self._row else n_bytes + len(line)
+            if n_bytes > _MAX_ROW_BYTES and number > self._row:
+                return
+            yield line
 
     def _move_to(self, number: int) -> int:
         """Return where a line begins. Those before it are not asked for again."""
-        passed = self._lines[self._n_passed : number]
-        self._place += sum(map(len, passed)) + len(passed)
-        self._n_before = None if self._n_before is None else self._n_before + len(passed)
+        self._place += sum(map(len, self._lines[self._n_passed : number]))
+        if self._n_before is not None:
+            self._n_before += number - self._n_passed
         self._n_passed = number
         return self._place
 
     def _reject(self, reason: str, number: int, end: int) -> None:
         offset = self._move_to(number)
         line = None if self._n_before is None else self._n_before + 1
-        text = b"\n".join(self._lines[number:end]).removesuffix(b"\r")
+        text = "".join(self._lines[number:end]).rstrip("\r\n").encode("latin-1")
         self._intake.reject(reason, text, offset=offset, line=line)
 
-    def _take(self, cells: list[bytes]) -> str | None:
+    def _take(self, cells: list[str]) -> str | None:
         """Take a row in as a record; return why it is rejected, or None if it is not."""
-        try:
-            # As almost all are.
-            fields: dict[str, Any] = {
-                field: cell
-                for field, at in self._columns
-                if (cell := cells[at].strip()) not in (b"", b"-")
-            }
-        except IndexError:
-            # Cells behind that of the URL may be missing, as some programs leave empty ones out.
+        if len(cells) < self._n_wanted:
             if len(cells) <= self._url:
                 return "too-few-cells"
-            there = [(field, cells[at].strip()) for field, at in self._columns if at < len(cells)]
-            fields = {field: cell for field, cell in there if cell not in (b"", b"-")}
+            # Some programs leave empty cells out.
+            cells += [""] * (self._n_wanted - len(cells))
+        fields: dict[str, Any] = {
+            field: cell
+            for field, at in self._columns
+            if (cell := cells[at].encode("latin-1").strip()) not in (b"", b"-")
+        }
         return self._add(**fields) if "url" in fields else "no-url"
-
-    def _read_quoted(self, number: int, *, is_end: bool) -> tuple[list[bytes], int, str | None]:
-        """Return the cells of a row, how many lines it has, and why it is rejected, if it is.
-
-        There are cells up to the last that is wanted. Without any lines, it goes on behind them.
-        """
-        line = self._lines[number]
-        if len(line) > _MAX_ROW_BYTES:
-            return [], 1, "too-long"
-        # Each cell of a long row would take much memory.
-        cells = self._split(line) if len(line) <= _LONG_ROW_BYTES else None
-        return self._read_odd(number, is_end=is_end) if cells is None else (cells, 1, None)
-
-    def _split(self, line: bytes) -> list[bytes] | None:
-        """Return the cells of a row as almost all are, or None if it is another."""
-        delimiter = self._delimiter
-        if line.startswith(b'"') and line.rstrip().endswith(b'"'):
-            cells = line.strip()[1:-1].split(self._between)
-            if line.count(b'"') == 2 * len(cells):
-                return cells
-        parts = line.split(b'"')
-        cells, is_joined = parts[0].split(delimiter), False
-        for at in range(2, len(parts), 2):
-            more = parts[at].split(delimiter)
-            # Between a quote that closes and one that opens stands a delimiter, and space.
-            if is_joined or cells[-1].strip(b" ") or more[0].strip():
-                return None
-            cells[-1] = parts[at - 1]
-            cells += more[1:]
-            is_joined = len(more) == 1
-        return cells if len(parts) % 2 else None
-
-    def _read_odd(self, number: int, *, is_end: bool) -> tuple[list[bytes], int, str | None]:
-        """Do so for a row that is long, or one of whose quotes is not closed on its line."""
-        cells: list[bytes] = []
-        lines, place = self._lines, self._move_to(number)
-        # The text is what is left of the row's last line, which ends at a place in the input.
-        text, last, end = lines[number], number, place + len(lines[number])
-        while True:
-            for cell in self._cells.finditer(text):
-                if cell[3] is not None:
-                    break
-                if len(cells) < self._n_wanted:
-                    cells.append((cell[1] or b"").replace(b'""', b'"') or cell[2] or b"")
-            else:
-                return cells, last - number + 1, None
-            opened, first = text[cell.start(3) + 1 :], last
-            if close := _TO_CLOSE.match(opened):
-                return self._distrust("bad-quotes", end - len(opened) + close.end())
-            close, last, end = self._find_close(first, end, place)
-            if close is None and last + 1 == len(lines) and place >= self._trusted and not is_end:
-                return [], 0, None
-            if close is None:
-                return self._distrust("unclosed-quote", end)
-            whole = b"\n".join([opened, *lines[first + 1 : last], close[0]])
-            cells.append(whole.replace(b'""', b'"'))
-            text = lines[last][close.end() + 1 :].lstrip(self._spaces)
-            if not text:
-                return cells, last - number + 1, None
-            if not text.startswith(self._delimiter):
-                return self._distrust("bad-quotes", end - len(lines[last]) + close.end())
-            text = text.removeprefix(self._delimiter)
-
-    def _find_close(
-        self, last: int, end: int, place: int
-    ) -> tuple[re.Match[bytes] | None, int, int]:
-        """Return what stands before the quote that closes a cell, the line, and where it ends.
-
-        Or nothing and the last line that was looked at.
-        """
-        lines, close = self._lines, None
-        while close is None and place >= self._trusted and last + 1 < len(lines):
-            if end + 1 + len(lines[last + 1]) - place > _MAX_ROW_BYTES:
-                break
-            last += 1
-            end += 1 + len(lines[last])
-            close = _TO_CLOSE.match(lines[last])
-        return close, last, end
-
-    def _distrust(self, reason: str, reached: int) -> tuple[list[bytes], int, str]:
-        self._trusted = max(self._trusted, reached)
-        return [], 1, reason
 
 
 # ----------------------------------------------------------------------------------------- layouts
@@ -303,9 +227,8 @@ _SAMPLE_ROWS = 100
 """What the layout is told from: enough to meet each kind of row, little enough to be instant."""
 
 _DELIMITERS = ",\t;"
-_NO_DELIMITER = "\n"
-_UNUSED = "\x1f"
-"""Stands for the delimiter of rows of one cell, as Python's reader wants one."""
+_NO_DELIMITER = "\x1f"
+"""Stands for that of rows of one cell, as Python's reader wants one."""
 
 _BROKEN = 0.1
 """Share of rows that may be broken in a table."""
@@ -327,154 +250,102 @@ _MIN_SIGNS = 2
 class _Layout(NamedTuple):
     """How a file is laid out."""
 
-    delimiter: bytes  # between cells; a newline if there is one a row
+    delimiter: str
     n_skipped: int  # lines at the beginning that are no data: comments and the header
     columns: dict[int, int]  # position of each field that is wanted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
     """The first rows of a file, read with one delimiter."""
 
-    delimiter: str
-    n_lines: int
-    first: tuple[str, ...]
-    rest: tuple[tuple[str, ...], ...]
-    n_comments: int
-
-    @property
-    def has_url_name(self) -> bool:
-        return any(find_field(name) == URL for name in self.first)
-
-    @property
-    def has_header(self) -> bool:
-        if any(map(_A_URL.match, self.first)):
-            return False
-        n_known = sum(find_field(name) is not None for name in self.first)
-        return self.has_url_name or n_known > 1 or bool(self.url_columns)
-
-    @property
-    def n_cells(self) -> int:
-        if self.has_header or not self.rest:
-            return len(self.first)
-        return Counter(map(len, (self.first, *self.rest))).most_common(1)[0][0]
-
-    @property
-    def n_even(self) -> int:
-        """How many rows have as many cells as they should."""
-        n_cells = self.n_cells
-        return sum(len(row) == n_cells for row in (self.first, *self.rest))
-
-    @property
-    def is_even(self) -> bool:
-        """Whether all rows have so, apart from a few broken ones."""
-        n_odd = 1 + len(self.rest) - self.n_even
-        return n_odd == 0 or (self.n_even > 1 and n_odd <= max(1, _BROKEN * self.n_even))
-
-    @property
-    def url_columns(self) -> tuple[int, ...]:
-        """Positions that hold URLs in most rows; a header is no such row."""
-        rows = self.rest or (self.first,)
-        found = Counter(
-            position for row in rows for position, cell in enumerate(row) if _A_URL.match(cell)
+    def __init__(self, lines: Sequence[str], delimiter: str) -> None:
+        self.delimiter = delimiter
+        first, self.n_lines = _read_first(lines, delimiter)
+        self.first = [cell.strip() for cell in first]
+        reader = csv.reader(lines[self.n_lines :], delimiter=delimiter, skipinitialspace=True)
+        rows = ([cell.strip() for cell in row] for row in reader)
+        self.rest = list(islice(filter(any, rows), _SAMPLE_ROWS))
+        # Positions that hold URLs in most rows; a header is no such row.
+        data = self.rest or [self.first]
+        found = Counter(at for row in data for at, cell in enumerate(row) if _A_URL.match(cell))
+        self.url_columns = sorted(at for at, n_urls in found.items() if n_urls >= len(data) / 2)
+        fields = [field for name in self.first if (field := find_field(name)) is not None]
+        self.has_url_name = URL in fields
+        self.has_header = not any(map(_A_URL.match, self.first)) and (
+            self.has_url_name or len(fields) > 1 or bool(self.url_columns)
         )
-        return tuple(sorted(position for position, n in found.items() if n >= len(rows) / 2))
+        rows_of_all = [self.first, *self.rest]
+        self.n_cells = len(self.first)
+        if self.rest and not self.has_header:
+            self.n_cells = Counter(map(len, rows_of_all)).most_common(1)[0][0]
+        self.even = [row for row in rows_of_all if len(row) == self.n_cells]
+        self.n_odd = len(rows_of_all) - len(self.even)
 
-    def count_signs(self) -> int:
-        """Count cells that are no parts of URLs, in columns that hold no others."""
-        rows = [row for row in (self.first, *self.rest) if len(row) == self.n_cells]
-        columns = list(zip(*rows, strict=True))[1:]
-        return sum(len(rows) for cells in columns if all(map(_NO_URL_PART.fullmatch, cells)))
+    def is_certain(self) -> bool:
+        """Tell whether it is a table whose columns can be told apart, and no list of URLs."""
+        if self.n_cells == 1:
+            is_named = self.has_header and self.has_url_name
+            return is_named and bool(self.rest) and self.url_columns == [0]
+        if self.has_header:
+            return self.has_url_name or (bool(self.url_columns) and not self.n_odd)
+        n_even = len(self.even)
+        is_even = not self.n_odd or (n_even > 1 and self.n_odd <= max(1, _BROKEN * n_even))
+        if not self.url_columns or not is_even:
+            return False
+        if self.delimiter == "\t" or self.url_columns[0] > 0:
+            return True
+        # Cells that are no parts of URLs, in columns that hold no others.
+        others = list(zip(*self.even, strict=True))[1:]
+        n_signs = sum(n_even for cells in others if all(map(_NO_URL_PART.fullmatch, cells)))
+        return n_signs >= _MIN_SIGNS
+
+    def rank(self, column: str | None) -> tuple[bool, bool, bool, int, int]:
+        """Return how well it explains the file, comparable with others."""
+        has_urls = self.has_url_name or bool(self.url_columns)
+        is_named = column in self.first
+        return is_named, has_urls, self.is_certain(), len(self.even), self.n_cells
 
 
 def _find_layout(beginning: bytes, settings: Settings, source: str) -> _Layout | None:
     """Find out how a file is laid out, or return None if it has no rows."""
-    readings = _read_sample(beginning)
+    n_comments, readings = _read_sample(beginning)
     if not readings:
         return None
-    best = max(readings, key=lambda reading: _rank(reading, settings.column))
+    best = max(readings, key=lambda reading: reading.rank(settings.column))
     names: Sequence[str] = best.first
     has_header = best.has_header or (settings.column is not None and not settings.column.isdigit())
     if not has_header:
         names = [str(position + 1) for position in range(best.n_cells)]
-    if settings.column is None and not (has_header and best.has_url_name):
-        settings = replace(settings, column=_guess_column(best, names, source))
+    found = best.url_columns
+    if settings.column is None and found and not (has_header and best.has_url_name):
+        if len(found) > 1:
+            held = [names[position] for position in found if position < len(names)]
+            raise SourceError(
+                f"{source}: cannot tell which column holds the URLs, as {list_names(held)} all do; "
+                f"say which, such as --column {found[0] + 1}"
+            )
+        settings = replace(settings, column=str(found[0] + 1))
     return _Layout(
-        delimiter=best.delimiter.encode(),
-        n_skipped=best.n_comments + (best.n_lines if has_header else 0),
+        delimiter=best.delimiter,
+        n_skipped=n_comments + (best.n_lines if has_header else 0),
         columns=find_columns(names, settings, source=source),
     )
 
 
-def _is_certain(reading: _Reading) -> bool:
-    """Tell whether it is a table whose columns can be told apart, rather than a list of URLs."""
-    n_cells, urls = reading.n_cells, reading.url_columns
-    if n_cells == 1:
-        return reading.has_header and reading.has_url_name and bool(reading.rest) and urls == (0,)
-    if reading.has_header:
-        return reading.has_url_name or (bool(urls) and reading.n_even == 1 + len(reading.rest))
-    if not urls or not reading.is_even:
-        return False
-    if reading.delimiter == "\t" or urls[0] > 0:
-        return True
-    return reading.count_signs() >= _MIN_SIGNS
+def _read_sample(beginning: bytes) -> tuple[int, list[_Reading]]:
+    """Read the first rows with each delimiter that the first one has, or as rows of one cell.
 
-
-def _rank(reading: _Reading, column: str | None) -> tuple[bool, bool, bool, int, int]:
-    """Return how well a reading explains the file, comparable with others."""
-    has_urls = reading.has_url_name or bool(reading.url_columns)
-    is_named = column in reading.first
-    return is_named, has_urls, _is_certain(reading), reading.n_even, reading.n_cells
-
-
-def _guess_column(reading: _Reading, names: Sequence[str], source: str) -> str:
-    """Return the position, from 1, of the only column that holds URLs."""
-    found = reading.url_columns
-    if len(found) == 1:
-        return str(found[0] + 1)
-    if not found:
-        raise SourceError(
-            f"{source}: cannot tell which column holds the URLs, as none does in the first rows; "
-            f"there are {list_names(names)}; say which with --column"
-        )
-    raise SourceError(
-        f"{source}: cannot tell which column holds the URLs, as "
-        f"{list_names([names[position] for position in found if position < len(names)])} all do; "
-        f"say which, such as --column {found[0] + 1}"
-    )
-
-
-def _read_sample(beginning: bytes) -> list[_Reading]:
-    """Read the first rows with each delimiter that the first one has, or as rows of one cell."""
+    Return them behind the number of lines before.
+    """
     text = beginning[:_SAMPLE_BYTES].decode("utf-8-sig", errors="replace")
     lines = [line + "\n" for line in text.replace("\r", " ").split("\n")]
     if len(beginning) > _SAMPLE_BYTES and len(lines) > 1:
         lines.pop()
-    n_comments = 0
-    for line in lines:
-        if line.strip() and not _is_comment(line):
-            break
-        n_comments += 1
-    lines = lines[n_comments:]
-    if not lines:
-        return []
-    delimiters = [delimiter for delimiter in _DELIMITERS if delimiter in lines[0]]
-    return [_read_rows(lines, delimiter, n_comments) for delimiter in (*delimiters, _NO_DELIMITER)]
-
-
-def _read_rows(lines: Sequence[str], delimiter: str, n_comments: int) -> _Reading:
-    used = _UNUSED if delimiter == _NO_DELIMITER else delimiter
-    first, n_lines = _read_first(lines, used)
-    reader = csv.reader(lines[n_lines:], delimiter=used, skipinitialspace=True)
-    rows = (tuple(cell.strip() for cell in row) for row in reader)
-    rest = islice((row for row in rows if any(row)), _SAMPLE_ROWS)
-    return _Reading(
-        delimiter=delimiter,
-        n_lines=n_lines,
-        first=tuple(cell.strip() for cell in first),
-        rest=tuple(rest),
-        n_comments=n_comments,
-    )
+    passed = list(takewhile(lambda line: not line.strip() or _is_comment(line), lines))
+    lines = lines[len(passed) :]
+    delimiters = [delimiter for delimiter in _DELIMITERS if lines and delimiter in lines[0]]
+    delimiters += [_NO_DELIMITER] if lines else []
+    return len(passed), [_Reading(lines, delimiter) for delimiter in delimiters]
 
 
 def _read_first(lines: Sequence[str], delimiter: str) -> tuple[list[str], int]:

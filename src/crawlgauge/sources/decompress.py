@@ -1,7 +1,7 @@
 """One input as blocks of plain bytes: decompressed, measured, check-summed, damage noticed.
 
 `Stream` reads an input once, from its beginning to its end. Below it, in this order, stand the
-compressed bytes (`Feed`), the kinds of compression, of which each makes blocks of a stream's
+compressed bytes (`_Feed`), the kinds of compression, of which each makes blocks of a stream's
 members, and how a file is opened.
 """
 
@@ -10,17 +10,16 @@ import hashlib
 import lzma
 import re
 import sys
-from array import array
-from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate, chain
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self, cast
 
-from isal import igzip_lib, isal_zlib
+import zstandard
+from isal import igzip_lib
 
 from crawlgauge.damage import Damage
 from crawlgauge.errors import DamagedInput, SourceError
@@ -35,11 +34,9 @@ __all__ = [
     "STDIN",
     "VERSION_CHECKSUM",
     "Broken",
-    "Feed",
     "Stream",
     "check_expansion",
     "fingerprint",
-    "inflate",
     "read_whole",
     "version_as_input",
 ]
@@ -61,7 +58,7 @@ _LEAST_BYTES = BLOCK_BYTES >> 3
 """Smaller pieces are put together; to put larger ones together is to copy them for nothing."""
 _PROBED_BYTES = 1 << 26
 """An input that cannot be understood is read on so far, to tell whether it is damaged."""
-_MAX_MEMBERS = 1 << 20
+_MAX_MEMBERS = 1 << 17
 """Of which the places are kept for readers, who may never ask for them."""
 _MAX_DAMAGES = 1000
 """Hostile bytes can be damaged at every turn; the first places tell enough."""
@@ -112,12 +109,12 @@ class Stream:
         self._file: BinaryIO | None = None
         self._facts: RemoteFacts | None = None
         self._sha256, self._n_in, self._n_out = hashlib.sha256(), 0, 0
-        self._feed = Feed(())
+        self._feed = _Feed(())
         self._kind: _Kind | None = None
-        self._decompress: Callable[[Feed], Iterator[bytes]] | None = None
+        self._dictionary = b""
         self._gathered: Iterator[bytes] = iter(())
         self._first: bytes | None = None
-        self._member_starts, self._member_bytes = array("q"), array("q")
+        self._members: deque[tuple[int, int]] = deque(maxlen=_MAX_MEMBERS)
         self._is_bomb = self._is_in_place = False
 
     def __enter__(self) -> Self:
@@ -128,7 +125,7 @@ class Stream:
         self._facts = getattr(self._file, "facts", None)
         if self.path is not None and self._facts is not None:
             self.path = self.path.pinned(self._facts)  # type: ignore[union-attr]  # remote
-        self._feed = Feed(self._chunks(self._file))
+        self._feed = _Feed(self._chunks(self._file))
         try:
             first = self._feed.take_some()
         except BaseException:
@@ -136,17 +133,10 @@ class Stream:
             raise
         self._feed.put_back(first)
         self._kind = next((kind for kind in _KINDS if kind.magic.match(first)), None)
-        if self._kind is not None:
-            self._decompress = self._kind.open()
         self._gathered = _gather(self._pieces(), _FIRST_BYTES)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if self._file is None:
             return
         try:
@@ -210,12 +200,12 @@ class Stream:
         -------
         list of (int, int)
             For each member of the blocks so far, its place in the decompressed bytes and in the
-            file. Of those that nobody asks for, only the last million is kept.
+            file. Of those that nobody asks for, only the last are kept.
         """
-        n_taken = bisect_left(self._member_starts, before)
-        starts, places = self._member_starts[:n_taken], self._member_bytes[:n_taken]
-        del self._member_starts[:n_taken], self._member_bytes[:n_taken]
-        return list(zip(starts, places, strict=True))
+        taken = []
+        while self._members and self._members[0][0] < before:
+            taken.append(self._members.popleft())
+        return taken
 
     def report(self, damage: Damage) -> None:
         """Note damage that a reader can get over.
@@ -237,15 +227,6 @@ class Stream:
             reason=f"{self._n_more_damages + 1:,} further places are damaged",
             lost="what stood there",
         )
-
-    def amend(self, damage: Damage, lost: str) -> None:
-        """Say what was lost by damage that has been reported, once that is known."""
-        if self._n_more_damages:
-            return  # Another stands for it by now.
-        for number in reversed(range(len(self.damages))):
-            if self.damages[number] == damage:
-                self.damages[number] = replace(damage, lost=lost)
-                return
 
     def recover(self, error: DamagedInput, unit: str = "line") -> bool:
         """Get over damage that `blocks` has met, and tell whether it can go on.
@@ -281,13 +262,27 @@ class Stream:
         self._gathered = _gather(self._pieces(), BLOCK_BYTES)
         return True
 
-    def read_in_place(self) -> None:
-        """Say that what is needed of the file is read through `path`.
+    def open_in_place(self, title: str) -> "tuple[AnyPath, BinaryIO]":
+        """Open the file anew, to be read in any order, and return its path too.
 
         A remote file is then not read as a whole for its checksum, if its server states its
         version.
+
+        Parameters
+        ----------
+        title
+            What it is.
+
+        Raises
+        ------
+        SourceError
+            If it cannot be read so.
         """
+        remedy = "save it to a file first" if self._kind is None else "decompress it first"
+        if self.path is None or not self.path.is_file() or self._kind is not None:
+            raise SourceError(f"{self.name} is {title}, which must be read from its end; {remedy}")
         self._is_in_place = True
+        return self.path, _open_path(self.path)
 
     def finish(self, through: str | None = None) -> Input:
         """Read what is left without looking at it, and return name, size and checksum of all.
@@ -344,35 +339,33 @@ class Stream:
         return SourceError(f"cannot read {self.name}: {error.strerror or error}")
 
     def _pieces(self) -> Iterator[bytes]:
-        if self._kind is None or self._decompress is None:
-            while data := self._feed.take_some():
+        feed, kind = self._feed, self._kind
+        if kind is None:
+            while data := feed.take_some():
                 self._n_out += len(data)
                 yield data
             return
-        is_small = is_gzip = self._kind is _GZIP
-        while self._feed.skip_zeros():
-            places, contents = _inflate_small_members(self._feed) if is_small else ([], [])
+        is_small = is_gzip = kind is _GZIP
+        while feed.skip_zeros():
+            if kind is _ZSTD and (dictionary := _take_dictionary(feed)):
+                self._dictionary = dictionary
+                continue
+            places, contents = _inflate_small_members(feed) if is_small else ([], [])
             if places:
                 *starts, self._n_out = accumulate(map(len, contents), initial=self._n_out)
-                self._note_members(starts, places)
+                self._members.extend(zip(starts, places, strict=True))
                 if together := b"".join(contents):
                     yield together
-                check_expansion(self._feed.place, self._n_out, self._max_expansion)
+                check_expansion(feed.place, self._n_out, self._max_expansion)
                 continue
-            start = self._feed.place
-            self._note_members([self._n_out], [start])
-            for piece in self._decompress(self._feed):
+            start = feed.place
+            self._members.append((self._n_out, start))
+            for piece in _decompress_member(feed, kind, self._dictionary):
                 self._n_out += len(piece)
                 yield piece
-                check_expansion(self._feed.place, self._n_out, self._max_expansion)
+                check_expansion(feed.place, self._n_out, self._max_expansion)
             # Most streams have small members or large ones throughout.
-            is_small = is_gzip and self._feed.place - start <= _SMALL_BYTES
-
-    def _note_members(self, starts: list[int], places: list[int]) -> None:
-        if len(self._member_starts) >= 2 * _MAX_MEMBERS:
-            del self._member_starts[:_MAX_MEMBERS], self._member_bytes[:_MAX_MEMBERS]
-        self._member_starts.extend(starts)
-        self._member_bytes.extend(places)
+            is_small = is_gzip and feed.place - start <= _SMALL_BYTES
 
     def _find_member(self) -> bool:
         """Go on to the next member of the compressed stream, and tell whether there is one."""
@@ -472,15 +465,14 @@ def _gather(pieces: Iterator[bytes], n_first: int) -> Iterator[bytes]:
     The first block is a whole one of `n_first` bytes, unless the input is smaller.
     """
     waiting: list[bytes] = []
-    n_waiting, n_wanted, n_alone = 0, n_first, n_first
+    n_waiting, n_wanted = 0, n_first
     try:
         for piece in pieces:
             waiting.append(piece)
             n_waiting += len(piece)
-            if n_waiting >= (n_wanted if len(waiting) > 1 else n_alone):
+            if n_waiting >= n_wanted:
                 yield b"".join(waiting)
-                waiting, n_waiting = [], 0
-                n_wanted, n_alone = BLOCK_BYTES, _LEAST_BYTES
+                waiting, n_waiting, n_wanted = [], 0, _LEAST_BYTES
     except Broken:
         if waiting:
             yield b"".join(waiting)
@@ -539,25 +531,17 @@ def check_expansion(n_in: int, n_out: int, max_expansion: float) -> None:
         )
 
 
-class Feed:
+class _Feed:
     """Chunks of compressed bytes as one sequence, to be taken from, put back to and searched.
 
-    Parameters
-    ----------
-    chunks
-        The bytes, cut anywhere. Small chunks keep streams of many members fast: what follows a
-        member is copied.
-
-    Attributes
-    ----------
-    place
-        How many bytes have been taken.
+    Small chunks keep streams of many members fast: what follows a member is copied.
     """
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
         self._data = b""
         self.place = 0
+        """How many bytes have been taken."""
 
     def take_some(self) -> bytes:
         """Take what is at hand, or the next chunk; nothing at the end."""
@@ -574,18 +558,13 @@ class Feed:
     def take(self, n_bytes: int) -> bytes:
         """Take so many bytes; `Broken` if there are not so many."""
         while len(self._data) < n_bytes:
-            self._data += self._next_chunk()
+            if not (chunk := next(self._chunks, b"")):
+                self.take_some()
+                raise Broken(_ENDS_EARLY)
+            self._data += chunk
         taken, self._data = self._data[:n_bytes], self._data[n_bytes:]
         self.place += n_bytes
         return taken
-
-    def pass_zero(self) -> None:
-        """Pass over all bytes up to a zero byte, and over that; `Broken` if there is none."""
-        while (cut := self._data.find(b"\0")) < 0:
-            self.place += len(self._data)
-            self._data = b""
-            self._data = self._next_chunk()
-        self.take(cut + 1)
 
     def skip_zeros(self) -> bool:
         """Pass over zero bytes and tell whether anything follows."""
@@ -612,14 +591,6 @@ class Feed:
             kept = data[-longest:]
             data, start = kept + more, min(start, len(kept)) if len(data) <= longest else 0
 
-    def _next_chunk(self) -> bytes:
-        chunk = next(self._chunks, b"")
-        if not chunk:
-            self.place += len(self._data)
-            self._data = b""
-            raise Broken(_ENDS_EARLY)
-        return chunk
-
 
 _MAX_HELD_BYTES = 1 << 24
 """Of a larger member that breaks, what the last chunk of input gives is lost. It is one whose end
@@ -629,19 +600,14 @@ _FINE_BYTES = 16
 the block's checksum."""
 
 
-def _decompress_member(
-    feed: Feed,
-    begin: Callable[[], Any],
-    errors: tuple[type[Exception], ...],
-    n_most: int = BLOCK_BYTES,
-) -> Iterator[bytes]:
+def _decompress_member(feed: _Feed, kind: "_Kind", dictionary: bytes = b"") -> Iterator[bytes]:
     """Yield what the member at hand stands for, all that comes before a break included.
 
-    `begin` returns a decompressor like those of the standard library, which raises `errors`. At
-    most `n_most` bytes come at once. Afterwards the feed stands behind the member, or before the
-    break.
+    Libraries pass over a stream that ends early, or raise and lose what they had decompressed.
+    Afterwards the feed stands behind the member, or before the break.
     """
-    member = begin()
+    start = feed.place
+    member = kind.begin(dictionary)
     taken: list[bytes] = []
     n_taken = n_out = 0
     while not member.eof:
@@ -655,14 +621,20 @@ def _decompress_member(
                 taken.clear()
             taken.append(data)
         try:
-            output = member.decompress(data, n_most)
-        except errors as error:
+            output = member.decompress(data, kind.n_most)
+        except _ERRORS as error:
             place = feed.place - len(taken[-1])
             if n_taken <= _MAX_HELD_BYTES:
-                place += yield from _read_to_break(begin(), taken, n_out, errors, n_most)
+                place += yield from _read_to_break(kind, dictionary, taken, n_out)
             # A member may begin anywhere in it, as the break may be noticed late.
             feed.put_back(taken[-1])
-            raise Broken(f"its compressed data are wrong ({error})", place=place) from error
+            # Numbers of errors say nothing to who reads them.
+            reason = re.sub(r"^Error -?\d+:? ", "", str(error))
+            raise Broken(
+                f"its compressed data are wrong ({reason}), so that what was read since byte "
+                f"{start:,} may be wrong too",
+                place=place,
+            ) from error
         n_out += len(output)
         if output:
             yield output
@@ -670,24 +642,21 @@ def _decompress_member(
 
 
 def _read_to_break(
-    member: Any,  # noqa: ANN401 - a decompressor
-    chunks: list[bytes],
-    n_known: int,
-    errors: tuple[type[Exception], ...],
-    n_most: int,
+    kind: "_Kind", dictionary: bytes, chunks: list[bytes], n_known: int
 ) -> Generator[bytes, None, int]:
     """Yield what a decompressor that raises loses, and return how much of the last chunk it takes.
 
-    It was given the chunks, and has returned `n_known` bytes; `member` is a new one.
+    It was given the chunks, and has returned `n_known` bytes.
     """
+    member = kind.begin(dictionary)
     *before, last = chunks
     fine = (last[start : start + _FINE_BYTES] for start in range(0, len(last), _FINE_BYTES))
     n_out = n_chunks = 0
-    with suppress(*errors):
+    with suppress(*_ERRORS):
         for chunk in chain(before, fine):
             data, needs_more = chunk, False
             while not needs_more:
-                output = member.decompress(data, n_most)
+                output = member.decompress(data, kind.n_most)
                 n_out += len(output)
                 n_new = min(n_out - n_known, len(output))
                 if n_new > 0:
@@ -699,12 +668,6 @@ def _read_to_break(
 
 # ---------------------------------------------------------------------------- kinds of compression
 
-_ISAL_ERROR: type[Exception] = igzip_lib.IsalError  # type: ignore[assignment]  # wrong stub
-_GZIP_MAGIC = b"\x1f\x8b"
-_DEFLATE = 8
-_HEADER_CHECKSUM, _EXTRA, _NAME, _COMMENT = 2, 4, 8, 16
-_TRAILER_BYTES = 8
-
 _SMALL_BYTES = 1 << 15
 """A record of a WARC file has a few kilobytes."""
 _GIVEN_BYTES = 1 << 10
@@ -712,63 +675,11 @@ _GIVEN_BYTES = 1 << 10
 member is copied, which takes long if it is much more."""
 
 
-def inflate(feed: Feed) -> Iterator[bytes]:
-    """Yield what the deflate data at hand stand for; `Broken` if they are damaged.
-
-    Parameters
-    ----------
-    feed
-        Stands at them; afterwards behind them, or before the break.
-    """
-    return _decompress_member(
-        feed,
-        lambda: igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_DEFLATE),
-        (_ISAL_ERROR, EOFError),
-    )
-
-
-def _inflate_member(feed: Feed) -> Iterator[bytes]:
-    """Yield what the gzip member at hand stands for.
-
-    Libraries pass over a stream that ends early, or raise and lose what they had decompressed;
-    here all of it is yielded first, and then the checksum is compared.
-    """
-    start = feed.place
-    _pass_gzip_header(feed)
-    checksum = n_bytes = 0
-    for output in inflate(feed):
-        checksum = isal_zlib.crc32(output, checksum)
-        n_bytes += len(output)
-        yield output
-    trailer = checksum.to_bytes(4, "little") + (n_bytes & 0xFFFFFFFF).to_bytes(4, "little")
-    if (found := feed.take(_TRAILER_BYTES)) != trailer:
-        # Where deflate data end too early by a flipped bit, the next member may begin within.
-        feed.put_back(found)
-        raise Broken(
-            f"its checksum is wrong, so that what was read since byte {start:,} may be wrong too"
-        )
-
-
-def _pass_gzip_header(feed: Feed) -> None:
-    """Pass over a member's header, as RFC 1952 describes it."""
-    header = feed.take(10)
-    if not header.startswith(_GZIP_MAGIC) or header[2] != _DEFLATE:
-        feed.put_back(header)
-        raise Broken("something that is no gzip follows the gzip stream")
-    if header[3] & _EXTRA:
-        feed.take(int.from_bytes(feed.take(2), "little"))
-    for text in (_NAME, _COMMENT):
-        if header[3] & text:
-            feed.pass_zero()
-    if header[3] & _HEADER_CHECKSUM:
-        feed.take(2)
-
-
-def _inflate_small_members(feed: Feed) -> tuple[list[int], list[bytes]]:
+def _inflate_small_members(feed: _Feed) -> tuple[list[int], list[bytes]]:
     """Decompress the next gzip members, as many as are small and at hand as a whole.
 
-    A WARC file has a member for each record: to read each of them as closely as `_inflate_member`
-    does would take longer than to decompress it.
+    A WARC file has a member for each record: to read each of them as closely as
+    `_decompress_member` does would take longer than to decompress it.
 
     Returns where each of them begins, and what it stands for. The feed then stands at one that is
     large, damaged or not yet at hand as a whole, or behind all that is at hand.
@@ -790,7 +701,7 @@ def _inflate_small_members(feed: Feed) -> tuple[list[int], list[bytes]]:
                 part = view[place + n_in : place + _SMALL_BYTES]
                 n_in += len(part)
                 output += member.decompress(part, BLOCK_BYTES)
-        except (_ISAL_ERROR, EOFError):
+        except _ERRORS:
             break
         if not member.eof:
             break
@@ -804,83 +715,65 @@ def _inflate_small_members(feed: Feed) -> tuple[list[int], list[bytes]]:
     return places, contents
 
 
-_ZSTD_INPUT_BYTES = 1 << 11
+_ZSTD_INPUT_BYTES = 1 << 10
 """zstandard gives all output of its input at once: 4 bytes of it can stand for 128 kB."""
-_ZSTD_SKIPPABLE = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18", re.DOTALL)
 _ZSTD_DICTIONARY = b"\x5d\x2a\x4d\x18"
 _ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
 _MAX_DICTIONARY_BYTES = 1 << 26
 """Usual ones have 100 kB."""
 
 
-def _open_zstd() -> Callable[[Feed], Iterator[bytes]]:
+class _ZstdDecompressor:
+    """Decompresses a frame in the manner of the standard library's decompressors."""
+
+    def __init__(self, dictionary: bytes) -> None:
+        dict_data = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
+        self._frame = zstandard.ZstdDecompressor(dict_data=dict_data).decompressobj()
+        self._data = memoryview(b"")
+        self.eof, self.needs_input, self.unused_data = False, True, b""
+
+    def decompress(self, data: bytes, n_most: int) -> bytes:
+        self._data = memoryview(data) if data else self._data
+        output = b""
+        while self._data and not self.eof and len(output) < n_most:
+            output += self._frame.decompress(self._data[:_ZSTD_INPUT_BYTES])
+            self._data, self.eof = self._data[_ZSTD_INPUT_BYTES:], self._frame.eof
+        self.needs_input = not self._data
+        if self.eof:
+            self.unused_data = self._frame.unused_data + self._data
+        return output
+
+
+def _take_dictionary(feed: _Feed) -> bytes:
+    """Take the dictionary at hand, which may be compressed itself; nothing if there is none.
+
+    A .warc.zst file begins with that of all its records.
+    """
+    magic = feed.take(4)
+    if magic != _ZSTD_DICTIONARY:
+        feed.put_back(magic)
+        return b""
     dictionary = b""
-
-    def decompress(feed: Feed) -> Iterator[bytes]:
-        nonlocal dictionary
-        magic = feed.take(4)
-        if not _ZSTD_SKIPPABLE.fullmatch(magic):
-            feed.put_back(magic)
-            yield from _read_frame(feed, dictionary)
-            return
-        n_bytes = int.from_bytes(feed.take(4), "little")
-        if magic == _ZSTD_DICTIONARY and n_bytes <= _MAX_DICTIONARY_BYTES:
-            # A .warc.zst file begins with the dictionary of all its records.
-            dictionary = _read_dictionary(feed.take(n_bytes))
-        else:
-            while n_bytes:
-                n_bytes -= len(feed.take(min(n_bytes, _CHUNK_BYTES)))
-
-    return decompress
-
-
-def _read_frame(feed: Feed, dictionary: bytes) -> Iterator[bytes]:
-    """Yield what the zstd frame at hand stands for."""
-    import zstandard
-
-    dict_data = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
-    frame = zstandard.ZstdDecompressor(dict_data=dict_data).decompressobj()
-    while data := feed.take_some():
-        for start in range(0, len(data), _ZSTD_INPUT_BYTES):
-            end = start + _ZSTD_INPUT_BYTES
-            try:
-                output = frame.decompress(data[start:end])
-            except zstandard.ZstdError as error:
-                feed.put_back(data[start:])
-                raise Broken(f"its compressed data are wrong ({error})") from error
-            for place in range(0, len(output), BLOCK_BYTES):
-                yield output[place : place + BLOCK_BYTES]
-            if frame.eof:
-                feed.put_back(frame.unused_data + data[end:])
-                return
-    raise Broken(_ENDS_EARLY)
-
-
-def _read_dictionary(content: bytes) -> bytes:
-    """Return a dictionary, which may be compressed itself."""
-    if not content.startswith(_ZSTD_FRAME):
-        return content
-    dictionary = bytearray()
     try:
-        for piece in _read_frame(Feed([content]), b""):
-            dictionary += piece
-            if len(dictionary) > _MAX_DICTIONARY_BYTES:
-                raise Broken("it is larger than any")  # noqa: TRY301 - one message for all
+        n_bytes = int.from_bytes(feed.take(4), "little")
+        if n_bytes <= _MAX_DICTIONARY_BYTES:
+            dictionary = feed.take(n_bytes)
+        if dictionary.startswith(_ZSTD_FRAME):
+            pieces, dictionary = _decompress_member(_Feed([dictionary]), _ZSTD), b""
+            while len(dictionary) <= _MAX_DICTIONARY_BYTES and (piece := next(pieces, b"")):
+                dictionary += piece
+        if not 0 < len(dictionary) <= _MAX_DICTIONARY_BYTES:
+            raise Broken("it is larger than any, or empty")  # noqa: TRY301 - one message for all
     except Broken as error:
         raise Broken(f"the dictionary that it begins with cannot be used: {error}") from error
-    return bytes(dictionary)
+    return dictionary
 
 
-_BZIP2_BYTES = 1 << 20
-"""More than a block has: its checksum is compared when all of it has been asked for."""
-
-
-def _decompress_bzip2(feed: Feed) -> Iterator[bytes]:
-    return _decompress_member(feed, bz2.BZ2Decompressor, (OSError, EOFError), _BZIP2_BYTES)
-
-
-def _decompress_xz(feed: Feed) -> Iterator[bytes]:
-    return _decompress_member(feed, lzma.LZMADecompressor, (lzma.LZMAError, EOFError))
+_ERRORS: tuple[type[Exception], ...] = (
+    igzip_lib.IsalError,  # type: ignore[assignment]  # wrong stub
+    *(OSError, EOFError, lzma.LZMAError, zstandard.ZstdError),
+)
+"""That decompressors raise."""
 
 
 class _Kind(NamedTuple):
@@ -892,22 +785,37 @@ class _Kind(NamedTuple):
     """What a member begins with, told from other bytes as surely as possible."""
     start_bytes: int
     """The greatest length of `start`."""
-    open: Callable[[], Callable[[Feed], Iterator[bytes]]]
-    """Returns what decompresses the member at hand; called once for a whole stream."""
+    begin: Callable[[bytes], Any]
+    """Returns a decompressor like those of the standard library; zstd's takes a dictionary."""
+    n_most: int = BLOCK_BYTES
+    """How much to decompress at once."""
 
 
 _GZIP = _Kind(
-    re.compile(rb"\x1f\x8b"), re.compile(rb"\x1f\x8b\x08[\x00-\x1f]"), 4, lambda: _inflate_member
+    re.compile(rb"\x1f\x8b"),
+    re.compile(rb"\x1f\x8b\x08[\x00-\x1f]"),
+    4,
+    lambda _: igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP),
 )
 _BZIP2 = _Kind(
-    re.compile(rb"BZh[1-9]"), re.compile(rb"BZh[1-9]1AY&SY"), 10, lambda: _decompress_bzip2
+    re.compile(rb"BZh[1-9]"),
+    re.compile(rb"BZh[1-9]1AY&SY"),
+    10,
+    lambda _: bz2.BZ2Decompressor(),
+    # More than a block has: its checksum is compared when all of it has been asked for.
+    1 << 20,
 )
-_XZ = _Kind(re.compile(rb"\xfd7zXZ\x00"), re.compile(rb"\xfd7zXZ\x00"), 6, lambda: _decompress_xz)
+_XZ = _Kind(
+    re.compile(rb"\xfd7zXZ\x00"),
+    re.compile(rb"\xfd7zXZ\x00"),
+    6,
+    lambda _: lzma.LZMADecompressor(),
+)
 _ZSTD = _Kind(
     re.compile(rb"[\x50-\x5f]\x2a\x4d\x18|" + re.escape(_ZSTD_FRAME)),
     re.compile(re.escape(_ZSTD_FRAME)),
     4,
-    _open_zstd,
+    _ZstdDecompressor,
 )
 _KINDS = (_GZIP, _BZIP2, _XZ, _ZSTD)
 
@@ -929,7 +837,10 @@ def _open(name: str) -> BinaryIO:
         if sys.stdin is None:
             raise SourceError("standard input is closed; there is nothing to read from -")
         return open(sys.stdin.fileno(), "rb", closefd=False)
-    path = _to_path(name)
+    return _open_path(_to_path(name), reads_ahead=True)
+
+
+def _open_path(path: "AnyPath", *, reads_ahead: bool = False) -> BinaryIO:
     if isinstance(path, Path):
         return path.open("rb")
-    return path.open(reads_ahead=True)  # type: ignore[return-value]  # readable, as that is
+    return cast("BinaryIO", path.open(reads_ahead=reads_ahead))

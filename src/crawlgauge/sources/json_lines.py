@@ -19,14 +19,13 @@ from crawlgauge.sources.what_counts import Settings
 
 __all__ = [
     "DECODER",
-    "MAX_STRUCTURE",
     "NO_MEMBERS",
     "Members",
     "find_members",
     "looks_like_json_lines",
     "parse_json",
     "read_json_lines",
-    "to_bytes",
+    "to_fields",
 ]
 
 _MAX_LINE_BYTES = 1 << 24
@@ -49,7 +48,7 @@ _LONGEST_NAME = 40
 _MAX_NESTING = 8
 
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-MAX_STRUCTURE = 1 << 18
+_MAX_STRUCTURE = 1 << 18
 """Characters of a value that stand outside of strings: each of them may become an object of
 Python's, which takes thirty times as much memory."""
 _LONE_SURROGATES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
@@ -102,45 +101,25 @@ def read_json_lines(stream: Stream, intake: Intake, settings: Settings) -> Itera
     if b"\0" in beginning[:_MAX_URL_BYTES]:
         raise SourceError(f"{stream.name} is no text file, hence no JSON Lines")
     intake.collector.begin()
-    reader = _Reader(intake, settings)
     lines = islice(_LINE.finditer(beginning.removeprefix(UTF8_MARK)), _MAX_TRIED)
-    reader.find_members(parse_json(line[0]) for line in lines)
-    yield from scan_lines(stream, reader.scanner(), reader.judge, _MAX_LINE_BYTES)
+    members = find_members((parse_json(line[0]) for line in lines), settings, stream.name)
 
-
-class _Reader:
-    """Reads lines that are not as most are."""
-
-    def __init__(self, intake: Intake, settings: Settings) -> None:
-        self._intake, self._settings = intake, settings
-        self._members: Members | None = None
-
-    def find_members(self, objects: Iterable[object]) -> None:
-        """Find out which members the objects have, unless they are but messages."""
-        self._members = find_members(objects, self._settings, self._intake.name)
-
-    def scanner(self) -> LineScanner:
-        """Return what takes most lines in, or hands all back if they are too odd for it."""
-        collector = self._intake.collector
-        members = None if self._members is None else self._members.to_scan()
-        return LineScanner(collector) if members is None else ObjectScanner(collector, members)
-
-    def judge(self, line: Line) -> None:
-        """Take a line in, pass over it, or reject it."""
-        reason = self._take(line.text)
+    def judge(line: Line) -> None:
+        nonlocal members
+        reason = "too-long" if len(line.text) > _MAX_LINE_BYTES else None
+        if reason is None and line.text and not line.text.isspace():
+            found = parse_json(line.text)
+            # So far there may have been but messages.
+            members = members or find_members([found], settings, stream.name)
+            reason = (members or NO_MEMBERS).take(intake.collector, found)
         if reason is not None:
             text = line.text.removesuffix(b"\r")
-            self._intake.reject(reason, text, offset=line.offset, line=line.number)
+            intake.reject(reason, text, offset=line.offset, line=line.number)
 
-    def _take(self, text: bytes) -> str | None:
-        if not text or text.isspace():
-            return None
-        if len(text) > _MAX_LINE_BYTES:
-            return "too-long"
-        found = parse_json(text)
-        if self._members is None:
-            self.find_members([found])
-        return (self._members or NO_MEMBERS).take(self._intake.collector, found)
+    scanned = members and members.to_scan()
+    collector = intake.collector
+    scanner = ObjectScanner(collector, scanned) if scanned else LineScanner(collector)
+    yield from scan_lines(stream, scanner, judge, _MAX_LINE_BYTES)
 
 
 # ------------------------------------------------------------------------------ members of objects
@@ -184,8 +163,7 @@ class Members:
                 if (value := get(path)) and value != "-"
             }
         except (AttributeError, UnicodeEncodeError):
-            values = ((field, to_bytes(get(path))) for field, path in self.paths)
-            fields = {field: value for field, value in values if value not in (None, b"", b"-")}
+            fields = to_fields((field, get(path)) for field, path in self.paths)
         if "url" in fields:
             return collector.add(**fields)
         is_message = any(found.get(name) is not None for name in _MESSAGES)
@@ -269,10 +247,10 @@ DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 def parse_json(text: bytes) -> object:
     """Return what JSON says, with its numbers as they are written, or None if it is none.
 
-    Bytes that are no UTF-8 are kept as they are, by `to_bytes`.
+    Bytes that are no UTF-8 are kept as they are, by `to_fields`.
     """
     decoded = text.decode("utf-8", errors="surrogateescape")
-    if len(decoded) > MAX_STRUCTURE and len(_STRING.sub("", decoded)) > MAX_STRUCTURE:
+    if len(decoded) > _MAX_STRUCTURE and len(_STRING.sub("", decoded)) > _MAX_STRUCTURE:
         return None
     try:
         return DECODER.decode(decoded)
@@ -280,13 +258,12 @@ def parse_json(text: bytes) -> object:
         return None
 
 
-def to_bytes(value: object) -> bytes | None:
-    """Return a string or a number as it is written; nothing for any other value."""
-    if not isinstance(value, str):
-        return None
-    try:
-        return value.encode()
-    except UnicodeEncodeError:
-        # Half a surrogate pair, written as an escape, is no character.
-        text = _LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", value)
-        return text.encode("utf-8", errors="surrogateescape")
+def to_fields(values: Iterable[tuple[str, object]]) -> dict[str, Any]:
+    """Return what values say, strings and numbers as they are written; all others say nothing."""
+    fields = {}
+    for field, value in values:
+        if isinstance(value, str) and value not in ("", "-"):
+            # Half a surrogate pair, written as an escape, is no character.
+            text = _LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", value)
+            fields[field] = text.encode("utf-8", errors="surrogateescape")
+    return fields

@@ -98,12 +98,9 @@ def _extract(content: bytes, header: bytes) -> str:
     extract_plain_text = import_module("resiliparse.extract.html2text").extract_plain_text
     encodings = import_module("resiliparse.parse.encoding")
 
-    told = _CHARSET.search(header)
-    encoding = (
-        None
-        if told is None
-        else encodings.map_encoding_to_html5(told[1].decode(), fallback_utf8=False)
-    )
+    encoding = None
+    if told := _CHARSET.search(header):
+        encoding = encodings.map_encoding_to_html5(told[1].decode(), fallback_utf8=False)
     if encoding is None:
         encoding = encodings.detect_encoding(content, from_html_meta=True)
     page: str = encodings.bytes_to_str(content, encoding)
@@ -195,6 +192,7 @@ def _takes_long(page: str) -> bool:
 _CODING = re.compile(rb"^content-encoding[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _BARE_DEFLATE = -zlib.MAX_WBITS
+_LIMIT = MAX_PAGE_BYTES + 1
 
 
 def _undo_codings(content: bytes, header: bytes) -> bytes | None:
@@ -205,36 +203,28 @@ def _undo_codings(content: bytes, header: bytes) -> bytes | None:
     """
     found = _CODING.search(header)
     codings = [] if found is None else found[1].decode("latin-1").lower().split(",")
-    decoded: bytes | None = content
     for coding in reversed([word.strip() for word in codings]):
-        if decoded is None or coding in ("", "identity", "none"):
+        if coding in ("", "identity", "none"):
             continue
-        decoded = _undo_coding(decoded, coding)
-    return decoded
+        if coding not in ("gzip", "x-gzip", "deflate", "zstd", "br"):
+            return None
+        try:
+            content = _undo_coding(content, coding)
+        except (zlib.error, zstandard.ZstdError, import_module("brotli").error):
+            continue
+        if len(content) > MAX_PAGE_BYTES:
+            return None
+    return content
 
 
-def _undo_coding(content: bytes, coding: str) -> bytes | None:
-    if coding in ("gzip", "x-gzip", "deflate"):
-        for window_bits in (_GZIP_OR_ZLIB, _BARE_DEFLATE):
-            decoder = zlib.decompressobj(window_bits)
-            try:
-                decoded = decoder.decompress(content, MAX_PAGE_BYTES)
-            except zlib.error:
-                continue
-            return None if decoder.unconsumed_tail else decoded
-        return content
+def _undo_coding(content: bytes, coding: str) -> bytes:
+    """Return the first bytes of what is coded, one more than a page may have."""
     if coding == "zstd":
-        try:
-            reader = zstandard.ZstdDecompressor().stream_reader(content)
-            decoded = reader.read(MAX_PAGE_BYTES + 1)
-        except zstandard.ZstdError:
-            return content
-        return decoded if len(decoded) <= MAX_PAGE_BYTES else None
+        return zstandard.ZstdDecompressor().stream_reader(content).read(_LIMIT)
     if coding == "br":
-        brotli = import_module("brotli")
-        try:
-            decoded = brotli.Decompressor().process(content, output_buffer_limit=MAX_PAGE_BYTES + 1)
-        except brotli.error:
-            return content
-        return decoded if len(decoded) <= MAX_PAGE_BYTES else None
-    return None
+        decoder = import_module("brotli").Decompressor()
+        return bytes(decoder.process(content, output_buffer_limit=_LIMIT))
+    try:
+        return zlib.decompressobj(_GZIP_OR_ZLIB).decompress(content, _LIMIT)
+    except zlib.error:
+        return zlib.decompressobj(_BARE_DEFLATE).decompress(content, _LIMIT)

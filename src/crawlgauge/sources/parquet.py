@@ -1,5 +1,6 @@
 """Parquet: Common Crawl's columnar index, or any file with a column of URLs. Polars decodes it."""
 
+import io
 import logging
 import re
 import tempfile
@@ -88,10 +89,12 @@ def read_parquet(stream: Stream, intake: Intake, settings: Settings) -> Iterator
     DamagedInput
         If it is damaged, and that is not wanted to be got over.
     """
-    path = _find_file(stream)
+    if stream.beginning().startswith(_ENCRYPTED_MAGIC):
+        raise SourceError(f"{stream.name} is encrypted Parquet; decrypt it first")
     intake.collector.begin()
-    with _open(path) as file:
-        n_bytes = path.stat().st_size
+    path, file = stream.open_in_place("Parquet")
+    with file:
+        n_bytes = file.seek(0, io.SEEK_END)
         try:
             footer = read_footer(file, n_bytes, bounded=_COMMON_CRAWL_KEY.encode())
         except BrokenParquet as error:
@@ -116,29 +119,6 @@ def read_parquet(stream: Stream, intake: Intake, settings: Settings) -> Iterator
         file.seek(footer.start)
         tail = file.read(n_bytes - footer.start)
         yield from _Reader(stream, intake, settings, _File(file, path, footer, tail)).read()
-
-
-def _find_file(stream: Stream) -> AnyPath:
-    path = stream.path
-    if path is None or not path.is_file():
-        raise SourceError(
-            f"{stream.name} is Parquet, which must be read from its end; save it to a file first"
-        )
-    with _open(path) as file:
-        magic = file.read(len(MAGIC))
-    if magic == _ENCRYPTED_MAGIC:
-        raise SourceError(f"{stream.name} is encrypted Parquet; decrypt it first")
-    if magic != MAGIC:
-        raise SourceError(
-            f"{stream.name} is compressed as a whole, but Parquet must be read from its end; "
-            "decompress it first"
-        )
-    stream.read_in_place()
-    return path
-
-
-def _open(path: AnyPath) -> BinaryIO:
-    return path.open("rb") if isinstance(path, Path) else cast("BinaryIO", path.open())
 
 
 def _first_line(error: BaseException | str) -> str:

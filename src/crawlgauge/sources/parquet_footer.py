@@ -5,7 +5,6 @@ the whole process where they are wrong. So they are looked at here before, as ar
 pages. Footer and page headers are written in Thrift's compact protocol.
 """
 
-from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, Final, NamedTuple
 from zlib import crc32
 
@@ -14,17 +13,17 @@ __all__ = ["MAGIC", "BrokenParquet", "Chunk", "Footer", "RowGroup", "check_pages
 MAGIC: Final = b"PAR1"
 """Stands at both ends of a file."""
 _TAIL_BYTES = 8
-_MAX_FOOTER_BYTES = 1 << 28
+_MAX_FOOTER_BYTES = 1 << 25
 _MAX_PAGE_BYTES = 1 << 28
 """Writers make pages of a megabyte; who reads one holds all of it."""
 _MAX_NUMBER = 1 << 48
-_HEADER_BYTES, _MAX_HEADER_BYTES = 1 << 12, 1 << 24
+_HEADER_BYTES = 1 << 18
+"""More than the header of a page has, with its least and greatest values."""
 _PART_BYTES = 1 << 20
 # Numbers of fields, and of what stands in them, as the format has them.
-_SCHEMA, _N_ROWS, _GROUPS, _ORDERS, _ENCRYPTION = 2, 3, 4, 7, 8
+_N_ROWS, _GROUPS, _ORDERS, _ENCRYPTION = 3, 4, 7, 8
 _CHECKSUM = 4
-_REPEATED = 2
-_N_REPETITIONS, _N_TYPES, _N_CODECS, _N_ENCODINGS = 3, 8, 8, 10
+_N_TYPES, _N_CODECS, _N_ENCODINGS = 8, 8, 10
 _DATA, _DICTIONARY, _DATA_2 = 0, 2, 3
 _DETAILS = {_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}
 """Kinds of pages that hold values, and the fields of their headers that describe them."""
@@ -94,28 +93,17 @@ def read_footer(file: BinaryIO, n_bytes: int, *, bounded: bytes) -> Footer:
     if start < len(MAGIC) or length > _MAX_FOOTER_BYTES:
         raise BrokenParquet(f"it is said to have {length:,} bytes")
     file.seek(start)
-    reader = _Reader(file.read(length))
-    leaves: list[_Leaf] = []
-    groups: list[RowGroup] = []
-    n_rows, others = 0, set()
-    for number, kind in reader.fields():
-        if number == _SCHEMA:
-            leaves = _read_schema(reader.value(kind))
-        elif number == _N_ROWS:
-            n_rows = _to_number(reader.value(kind))
-        elif number == _GROUPS:
-            # One by one: there may be many.
-            n_groups = range(reader.count(kind))
-            groups += [_read_group(reader.struct(), leaves, start, bounded) for _ in n_groups]
-        else:
-            others.add(number)
-            reader.value(kind)
+    footer = _Reader(file.read(length)).struct()
+    n_rows = _to_number(footer.get(_N_ROWS))
+    groups = [
+        _read_group(_to_struct(group), start, bounded) for group in _to_list(footer.get(_GROUPS))
+    ]
     if sum(group.n_rows for group in groups) != n_rows:
         raise BrokenParquet("the numbers of rows contradict each other")
-    if _ORDERS not in others:
+    if _ORDERS not in footer:
         # Nobody knows which values are the least and the greatest.
         groups = [group._replace(bounds=None) for group in groups]
-    is_encrypted = _ENCRYPTION in others
+    is_encrypted = _ENCRYPTION in footer
     return Footer(groups=tuple(groups), n_rows=n_rows, start=start, is_encrypted=is_encrypted)
 
 
@@ -136,15 +124,15 @@ def check_pages(file: BinaryIO, chunk: Chunk) -> None:
     """
     place, n_values = chunk.start, 0
     while place < chunk.end:
-        header, n_header = _read_page_header(file, place, chunk.end)
-        place += n_header
+        file.seek(place)
+        reader = _Reader(file.read(min(_HEADER_BYTES, chunk.end - place)))
+        header = reader.struct()
+        place += reader.place
         kind, n_plain, n_bytes = (_to_number(header.get(number)) for number in (1, 2, 3))
         if n_bytes > chunk.end - place or n_plain > _MAX_PAGE_BYTES:
             raise BrokenParquet(f"a page is said to have {max(n_bytes, n_plain):,} bytes")
         if kind in _DETAILS:
-            details = header.get(_DETAILS[kind])
-            if not isinstance(details, dict):
-                raise BrokenParquet("a page is not described")
+            details = _to_struct(header.get(_DETAILS[kind]))
             n_here = _to_number(details.get(1))
             for number in _ENCODINGS[kind]:
                 _to_number(details.get(number), below=_N_ENCODINGS)
@@ -159,19 +147,6 @@ def check_pages(file: BinaryIO, chunk: Chunk) -> None:
         raise BrokenParquet(f"there are {n_values:,} values instead of {chunk.n_values:,}")
 
 
-def _read_page_header(file: BinaryIO, place: int, end: int) -> "tuple[_Struct, int]":
-    n_bytes = _HEADER_BYTES
-    while True:
-        file.seek(place)
-        reader = _Reader(file.read(min(n_bytes, end - place)))
-        try:
-            return reader.struct(), reader.place
-        except _TooShort:
-            if n_bytes >= min(end - place, _MAX_HEADER_BYTES):
-                raise
-            n_bytes *= 16
-
-
 def _check_sum(file: BinaryIO, place: int, n_bytes: int, expected: object) -> None:
     file.seek(place)
     found = 0
@@ -181,59 +156,22 @@ def _check_sum(file: BinaryIO, place: int, n_bytes: int, expected: object) -> No
         raise BrokenParquet("the checksum of a page is wrong")
 
 
-# --------------------------------------------------------------------------- schema and row groups
+# ------------------------------------------------------------------------------------- row groups
 
 
-class _Leaf(NamedTuple):
-    path: tuple[bytes, ...]
-    is_repeated: bool
-
-
-def _read_schema(elements: object) -> list[_Leaf]:
-    """Return the columns of a schema, which is written as a tree, the parents first."""
-    leaves: list[_Leaf] = []
-    # For each structure that goes on: its path, whether it is repeated, how many members it lacks.
-    open_ones: list[tuple[tuple[bytes, ...], bool, int]] = []
-    for element in elements if isinstance(elements, list) else ():
-        if not isinstance(element, dict) or not isinstance(name := element.get(4), bytes):
-            raise BrokenParquet("a column has no name")
-        path: tuple[bytes, ...] = ()
-        is_repeated = False
-        if open_ones:
-            above, is_above, n_missing = open_ones.pop()
-            path, is_repeated = (*above, name), is_above or element.get(3) == _REPEATED
-            if n_missing > 1:
-                open_ones.append((above, is_above, n_missing - 1))
-        elif leaves:
-            raise BrokenParquet("a column belongs nowhere")
-        _to_number(element.get(3, 0), below=_N_REPETITIONS)
-        n_children = _to_number(element.get(5, 0))
-        if n_children:
-            open_ones.append((path, is_repeated, n_children))
-        elif path:
-            _to_number(element.get(1), below=_N_TYPES)
-            leaves.append(_Leaf(path, is_repeated))
-        if len(path) > _MAX_DEPTH:
-            raise BrokenParquet("its structures are too deep")
-    if open_ones:
-        raise BrokenParquet("columns are missing")
-    return leaves
-
-
-def _read_group(struct: "_Struct", leaves: list[_Leaf], end: int, bounded: bytes) -> RowGroup:
-    columns, n_rows = struct.get(1), _to_number(struct.get(3))
-    if not isinstance(columns, list) or len(columns) != len(leaves):
-        raise BrokenParquet("a row group lacks columns")
+def _read_group(struct: "_Struct", end: int, bounded: bytes) -> RowGroup:
+    n_rows = _to_number(struct.get(3))
     chunks: list[Chunk] = []
     bounds = None
-    for column, leaf in zip(columns, leaves, strict=True):
-        facts = column.get(3) if isinstance(column, dict) else None
-        if not isinstance(facts, dict) or facts.get(3) != list(leaf.path):
-            raise BrokenParquet("a row group has other columns than the file")
+    for column in _to_list(struct.get(1)):
+        facts = _to_struct(_to_struct(column).get(3))
+        path = tuple(_to_list(facts.get(3)))
+        if not path:
+            raise BrokenParquet("a column has no name")
         n_values, n_plain, n_bytes, start = (_to_number(facts.get(k)) for k in (5, 6, 7, 9))
         _to_number(facts.get(1), below=_N_TYPES)
         _to_number(facts.get(4), below=_N_CODECS)
-        for encoding in facts.get(2) or ():
+        for encoding in _to_list(facts.get(2)):
             _to_number(encoding, below=_N_ENCODINGS)
         # Pages of a dictionary stand before those that refer to it.
         dictionary = _to_number(facts.get(11, 0))
@@ -241,10 +179,8 @@ def _read_group(struct: "_Struct", leaves: list[_Leaf], end: int, bounded: bytes
         # A summary of other files has no data at all.
         if end > len(MAGIC) and n_values and not len(MAGIC) <= start <= start + n_bytes <= end:
             raise BrokenParquet("a column does not stand in the file")
-        if n_values != n_rows and not leaf.is_repeated:
-            raise BrokenParquet("the numbers of values contradict each other")
-        chunks.append(Chunk(leaf.path, start, start + n_bytes, n_values, n_plain))
-        if leaf.path == (bounded,) and isinstance(statistics := facts.get(12), dict):
+        chunks.append(Chunk(path, start, start + n_bytes, n_values, n_plain))
+        if path == (bounded,) and isinstance(statistics := facts.get(12), dict):
             least, greatest = statistics.get(6), statistics.get(5)
             if isinstance(least, bytes) and isinstance(greatest, bytes):
                 bounds = least, greatest
@@ -257,19 +193,25 @@ def _to_number(value: object, below: int = _MAX_NUMBER) -> int:
     return value
 
 
+def _to_struct(value: object) -> "_Struct":
+    if not isinstance(value, dict):
+        raise BrokenParquet("something is not described in it")
+    return value
+
+
+def _to_list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise BrokenParquet("it has something else where a list should be")
+    return value
+
+
 # ------------------------------------------------------------------------------------------ Thrift
 
-_Struct = Mapping[int, Any]
+_Struct = dict[int, Any]
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
 _WIDTHS = {_I16: 16, _I32: 32, _I64: 64}
 _MAX_DEPTH = 32
-
-
-class _TooShort(BrokenParquet):
-    """It goes on behind the bytes that are there."""
-
-    def __init__(self) -> None:
-        super().__init__("it ends early")
+_ENDS_EARLY = "it ends early"
 
 
 class _Reader:
@@ -279,22 +221,13 @@ class _Reader:
         self._data = data
         self.place = 0
 
-    def fields(self) -> Iterator[tuple[int, int]]:
-        """Yield number and kind of each field of a structure; the value is to be read by then."""
+    def struct(self, depth: int = 0) -> _Struct:
+        found: _Struct = {}
         number = 0
         while byte := self._byte():
             number = number + (byte >> 4) if byte >> 4 else self._signed(16)
-            yield number, byte & 15
-
-    def struct(self, depth: int = 0) -> _Struct:
-        return {number: self.value(kind, depth) for number, kind in self.fields()}
-
-    def count(self, kind: int) -> int:
-        """Return how many structures a list has."""
-        size, inner = self._list_header()
-        if kind != _LIST or (inner != _STRUCT and size):
-            raise BrokenParquet("it has something else where a list should be")
-        return size
+            found[number] = self.value(byte & 15, depth)
+        return found
 
     def value(self, kind: int, depth: int = 0) -> object:
         if kind in _WIDTHS:
@@ -330,23 +263,18 @@ class _Reader:
         if size == 15:  # noqa: PLR2004 - stands for all that are longer
             size = self._number()
         if size > len(self._data) - self.place:
-            raise _TooShort
+            raise BrokenParquet(_ENDS_EARLY)
         return size, byte & 15
 
     def _take(self, n_bytes: int) -> bytes:
         taken = self._data[self.place : self.place + n_bytes]
         if len(taken) < n_bytes:
-            raise _TooShort
+            raise BrokenParquet(_ENDS_EARLY)
         self.place += n_bytes
         return taken
 
     def _byte(self) -> int:
-        try:
-            byte = self._data[self.place]
-        except IndexError:
-            raise _TooShort from None
-        self.place += 1
-        return byte
+        return self._take(1)[0]
 
     def _number(self) -> int:
         number = shift = 0

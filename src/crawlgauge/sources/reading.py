@@ -239,7 +239,8 @@ class _Readers:
 
     def _fail(self, number: int) -> None:
         with self._lock:
-            self._stops_from = min(number + 1, self._stops_from or number + 1)
+            if self._stops_from is None or number < self._stops_from:
+                self._stops_from = number + 1
 
     def _read_stream(self, stream: Stream, reading: _Reading) -> Iterator[None]:
         beginning = _beginning(stream)

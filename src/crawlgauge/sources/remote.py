@@ -318,18 +318,18 @@ def interruptible(check: Callable[[], None]) -> Iterator[None]:
     Parameters
     ----------
     check
-        Called often while waiting; it raises when waiting shall end.
+        Called often while waiting; it raises when waiting shall end, as may those before it.
     """
-    before = getattr(_local, "check", None)
-    _local.check = check
+    before = getattr(_local, "checks", ())
+    _local.checks = (*before, check)
     try:
         yield
     finally:
-        _local.check = before
+        _local.checks = before
 
 
 def _check_interruption() -> None:
-    if check := getattr(_local, "check", None):
+    for check in getattr(_local, "checks", ()):
         check()
 
 

@@ -4,11 +4,11 @@ The rows of an answer are arrays, and the first of them names the columns. Answe
 after another, as when the pages of a long one are put together.
 """
 
+import codecs
 import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from enum import Enum, auto
 from functools import partial
 from typing import Any
 
@@ -18,31 +18,23 @@ from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.columns import URL, find_columns
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.json_lines import (
-    DECODER,
-    MAX_STRUCTURE,
-    NO_MEMBERS,
-    find_members,
-    parse_json,
-    to_bytes,
-)
+from crawlgauge.sources.json_lines import DECODER, NO_MEMBERS, find_members, to_fields
 from crawlgauge.sources.lines import UTF8_MARK
 from crawlgauge.sources.what_counts import Settings
 
 __all__ = ["looks_like_server_json", "read_server_json"]
 
-_MAX_ROW_BYTES = 1 << 24
+_MAX_ROW_BYTES = 1 << 22
 """Whole pages may stand beside their URLs; what is longer is a bracket that nobody closes."""
-_LONG_ROW_BYTES = 1 << 20
 _MAX_SAMPLED = 100
 """Objects by which the members of all are told."""
 
 _BEGINS = re.compile(rb"\s*\[\s*(?:[\[{]|\]\s*\Z)")
 _BLANK = re.compile(r"[ \t\r\n]*+")
 _TO_NEXT_ROW = re.compile(r"[ \t\r\n]*+,[ \t\r\n]*+(?=[\[{])")
-_decode = DECODER.scan_once  # type: ignore[attr-defined]
-"""As `raw_decode`, but for what it does with errors: a call less for each row."""
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
+_VALUE_END = re.compile(r"[ \t\r\n,\]]")
+_CUT_CHARACTERS = 10
+"""An error so near to the end of the text may vanish with more of it."""
 
 
 def looks_like_server_json(beginning: bytes) -> bool:
@@ -85,23 +77,15 @@ def read_server_json(stream: Stream, intake: Intake, settings: Settings) -> Iter
         raise SourceError(f"{stream.name} is no JSON array of rows; try another --format")
     intake.collector.begin()
     reader = _ArrayReader(intake, settings)
-    pieces: list[bytes] = []
-    n_bytes = n_enough = 0
     try:
         for block in stream.blocks():
-            pieces.append(block)
-            n_bytes += len(block)
-            # A row that goes on is looked at again when there is twice as much of it.
-            if n_bytes >= n_enough:
-                rest = reader.read(b"".join(pieces))
-                pieces, n_bytes, n_enough = [rest], len(rest), 2 * len(rest)
+            reader.read(block)
             yield
-            if reader.state is _State.BROKEN:
+            if reader.is_broken:
                 break
-        else:
-            reader.read(b"".join(pieces), is_end=True)
+        reader.finish()
     except DamagedInput as error:
-        reader.read(b"".join(pieces), is_end=True)
+        reader.finish()
         # Nobody knows where in the array reading would resume.
         lost = f"{error.damage.lost}, with the row that breaks off there"
         stream.report(replace(error.damage, lost=lost))
@@ -110,178 +94,168 @@ def read_server_json(stream: Stream, intake: Intake, settings: Settings) -> Iter
         stream.report(damage)
 
 
-class _State(Enum):
-    """What is to be expected."""
-
-    BEFORE_ARRAY = auto()
-    AT_ROW = auto()  # or at the array's end
-    BEHIND_ROW = auto()  # a comma, or the array's end
-    BROKEN = auto()  # nothing any more: what stands there is no JSON
-
-
 class _ArrayReader:
-    """Reads rows; of one that goes on behind them, the bytes are handed back."""
+    """Reads rows; of one that goes on behind a block, the text waits for the next."""
 
     def __init__(self, intake: Intake, settings: Settings) -> None:
         self._intake, self._settings = intake, settings
-        self._place = 0
-        self._is_plain = True
-        self._first: tuple[str, _RowTaker] | None = None
+        self._decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
+        # The text at hand, up to where it is read, and what waits for more to be worth a look.
+        self._text, self._at = "", 0
+        self._pieces: list[str] = []
+        self._n_enough = 0
+        # So many bytes stand before so many characters of the text.
+        self._n_bytes = self._n_counted = 0
+        self._expected = "["  # or a row, or a comma
+        self.is_broken = False
         self._take: Callable[[object], str | None] | None = None
-        self._undecided: list[tuple[object, int, int]] = []
-        self.state = _State.BEFORE_ARRAY
+        self._undecided: list[tuple[object, int, bytes]] = []
 
-    def read(self, data: bytes, *, is_end: bool = False) -> bytes:
-        """Take the rows that end in the data, and return what is left of it."""
-        if self._place == 0 and data.startswith(UTF8_MARK):
-            data = b" " * len(UTF8_MARK) + data[len(UTF8_MARK) :]
-        text = _Text(data)
-        place = self._read_text(text)
-        if self._undecided and not is_end and len(data) <= _LONG_ROW_BYTES:
-            # More of an array's objects tell more of their members.
-            place = self._undecided[0][1]
-            self._undecided, self.state = [], _State.AT_ROW
-        self._decide(text)
-        rest = data[text.count_bytes(place) :]
-        self._place += len(data) - len(rest)
-        # Of one that has been waited for long, the objects may take too much memory.
-        self._is_plain = len(rest) <= _LONG_ROW_BYTES
-        if len(rest) > _MAX_ROW_BYTES:
-            self.state = _State.BROKEN
-        return rest
+    def read(self, block: bytes) -> None:
+        """Take the rows that end in a block."""
+        if self._n_bytes == 0 and block.startswith(UTF8_MARK):
+            block = b" " * len(UTF8_MARK) + block[len(UTF8_MARK) :]
+        self._pieces.append(self._decode(block))
+        self._n_enough -= len(block)
+        # A row that goes on is looked at again when there is twice as much of it.
+        if self._n_enough <= 0:
+            self._read_pieces()
+
+    def finish(self) -> None:
+        """Take what is left."""
+        self._read_pieces()
+        self._decide()
 
     def find_damage(self) -> Damage | None:
         """Return what is wrong with the array that was read last."""
-        if self.state is _State.BEFORE_ARRAY:
+        if self._expected == "[" and not self.is_broken:
             return None
-        is_broken = self.state is _State.BROKEN
-        return Damage(
-            file=self._intake.name,
-            byte=self._place,
-            reason="what stands there is no row of a JSON array"
-            if is_broken
-            else "the file ends before its JSON array does",
-            lost="all that follows" if is_broken else "the rows that are missing",
-        )
+        reason, lost = "the file ends before its JSON array does", "the rows that are missing"
+        if self.is_broken:
+            reason, lost = "what stands there is no row of a JSON array", "all that follows"
+        byte = self._count_bytes(self._at)
+        return Damage(file=self._intake.name, byte=byte, reason=reason, lost=lost)
 
-    def _read_text(self, text: "_Text") -> int:
-        """Take rows, and return the place of the first that is none, or does not end there."""
-        chars = text.chars
-        place = _skip_blank(chars, 0)
-        while place < len(chars):
-            char, state = chars[place], self.state
-            if state is _State.AT_ROW and char != "]":
-                place, is_over = self._read_rows(text, place)
-                if is_over:
-                    break
-            elif char == "[" and state is _State.BEFORE_ARRAY:
-                self.state, self._take = _State.AT_ROW, None
-            elif char == "]" and state is not _State.BEFORE_ARRAY:
-                self.state = _State.BEFORE_ARRAY
-                self._decide(text)
-            elif char == "," and state is _State.BEHIND_ROW:
-                self.state = _State.AT_ROW
+    def _read_pieces(self) -> None:
+        self._text = text = "".join([self._text, *self._pieces])
+        self._pieces = []
+        self._read_text(text)
+        self._count_bytes(self._at)
+        self._text = text[self._at :]
+        self._at = self._n_counted = 0
+        self._n_enough = len(self._text)
+        self.is_broken |= len(self._text) > _MAX_ROW_BYTES
+
+    def _read_text(self, text: str) -> None:
+        """Take rows up to the first that is none, or does not end there."""
+        while not self.is_broken:
+            self._at = _BLANK.match(text, self._at).end()  # type: ignore[union-attr]  # always
+            char = text[self._at : self._at + 1]
+            if not char:
+                return
+            if char == "[" and self._expected == "[":
+                self._expected, self._take = "row", None
+            elif char == "]" and self._expected != "[":
+                self._expected = "["
+                self._decide()
+            elif char == "," and self._expected == ",":
+                self._expected = "row"
+            elif self._expected == "row":
+                if not self._read_rows(text):
+                    return
+                self._expected = ","
+                continue
             else:
-                self.state = _State.BROKEN
-                break
-            place = _skip_blank(chars, place + 1)
-        return place
+                self.is_broken = True
+                return
+            self._at += 1
 
-    def _read_rows(self, text: "_Text", place: int) -> tuple[int, bool]:
-        """Take the rows that follow each other, and return where the last of them stands.
-
-        Or where one stands that is none or does not end there, and that it is so.
-        """
-        chars, to_next_row = text.chars, _TO_NEXT_ROW.match
+    def _read_rows(self, text: str) -> bool:
+        """Take rows that follow each other; tell whether the last of them ends there."""
+        decode, to_next_row, place = DECODER.raw_decode, _TO_NEXT_ROW.match, self._at
         while True:
             try:
-                # As almost all are.
-                is_plain = self._is_plain and chars[place] in "[{"
-                value, end = _decode(chars, place) if is_plain else _read_odd(chars, place)
-            except (ValueError, StopIteration, RecursionError):
-                # An error takes as long as there is text before it: one of them is enough.
-                self._is_plain = False
-                continue
-            if end - place > MAX_STRUCTURE:
-                value, end = _read_odd(chars, place)
-            if end <= place:
-                self.state = self.state if end < 0 else _State.BROKEN
-                return place, True
+                value, end = decode(text, place)
+            except (json.JSONDecodeError, RecursionError) as error:
+                self._at, self.is_broken = place, not _is_cut(error)
+                return False
+            if text[place] not in '[{"' and not _VALUE_END.match(text, end):
+                # There may be more of a number.
+                self._at, self.is_broken = place, len(text) - end >= _CUT_CHARACTERS
+                return False
             if self._take is None:
-                self._take_early(value, text, place, end)
+                self._take_early(value, place, end)
             elif (reason := self._take(value)) is not None:
-                self._reject(reason, text, place, end)
-            following = to_next_row(chars, end)
+                self._reject(reason, place, end)
+            following = to_next_row(text, end)
             if following is None:
-                self.state = _State.BEHIND_ROW
-                return end - 1, False
+                self._at = end
+                return True
             place = following.end()
 
-    def _reject(self, reason: str, text: "_Text", place: int, end: int) -> None:
-        offset = self._place + text.count_bytes(place)
-        self._intake.reject(reason, _encode(text.chars[place:end]), offset=offset)
+    def _reject(self, reason: str, place: int, end: int) -> None:
+        offset = self._count_bytes(place)
+        self._intake.reject(reason, _encode(self._text[place:end]), offset=offset)
+
+    def _count_bytes(self, place: int) -> int:
+        """Return where in the input a character stands. Those before it are not asked for again."""
+        self._n_bytes += len(_encode(self._text[self._n_counted : place]))
+        self._n_counted = place
+        return self._n_bytes
 
     # ------------------------------------------------------------------------- what an array holds
 
-    def _take_early(self, value: object, text: "_Text", place: int, end: int) -> None:
+    def _take_early(self, value: object, place: int, end: int) -> None:
         """Take one of the rows by which it is told what the rows of an array hold."""
-        if self._undecided or text.chars[place] == "{":
-            self._undecided.append((value, place, end))
+        if self._undecided or isinstance(value, dict):
+            offset = self._count_bytes(place)
+            self._undecided.append((value, offset, _encode(self._text[place:end])))
             if len(self._undecided) == _MAX_SAMPLED:
-                self._decide(text)
+                self._decide()
             return
-        first = text.chars[place:end]
-        if self._first is None or self._first[0] != first:
-            offset = self._place + text.count_bytes(place)
-            self._first = first, _RowTaker(first, offset, self._intake, self._settings)
-        taker = self._first[1]
-        taker.n_cells, self._take = -1, taker.take
-        if not taker.has_header and (reason := self._take(value)) is not None:
-            self._reject(reason, text, place, end)
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            raise SourceError(
+                f"{self._intake.name}: the first row of the JSON array does not name the columns; "
+                f"it stands at byte {self._count_bytes(place):,}"
+            )
+        taker = _RowTaker(value, self._intake, self._settings)
+        self._take = taker.take
+        # Some servers name no columns, and the user says which one it is.
+        if "://" in value[taker.url] and (reason := self._take(value)) is not None:
+            self._reject(reason, place, end)
 
-    def _decide(self, text: "_Text") -> None:
+    def _decide(self) -> None:
         """Find out which members the objects of an array have, and take those seen so far."""
         if not self._undecided:
             return
         rows, self._undecided = self._undecided, []
         found = find_members((row[0] for row in rows), self._settings, self._intake.name)
         self._take = partial((found or NO_MEMBERS).take, self._intake.collector)
-        for value, place, end in rows:
+        for value, offset, text in rows:
             if (reason := self._take(value)) is not None:
-                self._reject(reason, text, place, end)
+                self._intake.reject(reason, text, offset=offset)
 
 
 class _RowTaker:
-    """Takes the rows of arrays, of which the first one tells what they hold."""
+    """Takes the rows of an array of which the first one names the columns."""
 
-    def __init__(self, first: str, offset: int, intake: Intake, settings: Settings) -> None:
-        try:
-            names = json.loads(_encode(first))
-        except (ValueError, RecursionError):
-            names = None
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise SourceError(
-                f"{intake.name}: the first row of the JSON array does not name the columns; "
-                f"it stands at byte {offset:,}"
-            )
+    def __init__(self, names: list[str], intake: Intake, settings: Settings) -> None:
         columns = find_columns(names, settings, source=intake.name)
         self._columns = [(FIELDS[field], position) for field, position in columns.items()]
-        self._url = columns[URL]
+        self.url = columns[URL]
         self._collector = intake.collector
-        # Some servers name no columns, and the user says which one it is.
-        self.has_header = "://" not in names[self._url]
-        self.n_cells = -1
+        self._n_cells = -1  # of the row before
 
     def take(self, row: object) -> str | None:
         """Take a row in as a record; return why it is rejected, or None if it is not."""
-        n_before, self.n_cells = self.n_cells, len(row) if isinstance(row, list) else -1
+        n_before, self._n_cells = self._n_cells, len(row) if isinstance(row, list) else -1
         if not isinstance(row, list):
             return "no-row"
         if len(row) == 1 and n_before == 0:
             # An empty row announces the key from which the server would go on.
             self._collector.exclude("resume-key")
             return None
-        if len(row) <= self._url:
+        if len(row) <= self.url:
             return "too-few-cells" if row else None
         try:
             # As almost all are.
@@ -291,65 +265,17 @@ class _RowTaker:
                 if (cell := row[position]) and cell != "-"
             }
         except (AttributeError, IndexError, UnicodeEncodeError):
-            cells = [(field, to_bytes(row[at])) for field, at in self._columns if at < len(row)]
-            fields = {field: cell for field, cell in cells if cell not in (None, b"", b"-")}
+            fields = to_fields((field, row[at]) for field, at in self._columns if at < len(row))
         return self._collector.add(**fields) if "url" in fields else "no-url"
 
 
-# ------------------------------------------------------------------------------------------ texts
-
-
-class _Text:
-    """Bytes as text, in which places are told in bytes."""
-
-    def __init__(self, data: bytes) -> None:
-        self.chars = data.decode("utf-8", errors="surrogateescape")
-        self._is_ascii = len(self.chars) == len(data)
-        self._place = self._n_bytes = 0
-
-    def count_bytes(self, place: int) -> int:
-        """Return how many bytes stand before a character."""
-        if self._is_ascii:
-            return place
-        if place < self._place:
-            self._place = self._n_bytes = 0
-        self._n_bytes += len(_encode(self.chars[self._place : place]))
-        self._place = place
-        return self._n_bytes
+def _is_cut(error: Exception) -> bool:
+    """Tell whether what was read is no JSON only because it goes on behind the text."""
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    n_behind = len(error.doc) - error.pos
+    return n_behind < _CUT_CHARACTERS or error.msg.startswith("Unterminated string")
 
 
 def _encode(text: str) -> bytes:
     return text.encode("utf-8", errors="surrogateescape")
-
-
-def _skip_blank(chars: str, place: int) -> int:
-    found = _BLANK.match(chars, place)
-    return place if found is None else found.end()
-
-
-def _read_odd(chars: str, place: int) -> tuple[object, int]:
-    """Return a value and where it ends: −1 if not here, its own place if it is none."""
-    end = _find_end(chars, place)
-    return parse_json(_encode(chars[place:end])) if end > place else None, end
-
-
-def _find_end(chars: str, start: int) -> int:
-    """Return where a value ends, whatever it is, or −1 if not here."""
-    depth = 0
-    for token in _TOKEN.finditer(chars, start):
-        first = chars[token.start()]
-        if first == '"':
-            if token.end() == token.start() + 1:
-                return -1
-            if depth == 0:
-                return token.end()
-        elif first in "[{":
-            depth += 1
-        elif first in "]}":
-            if depth <= 1:
-                # The end of the array itself ends a value that is a number or a word.
-                return token.start() + depth
-            depth -= 1
-        elif depth == 0:
-            return token.start()
-    return -1

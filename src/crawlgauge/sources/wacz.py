@@ -8,40 +8,31 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from copy import copy
 from functools import partial
-from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from itertools import chain, pairwise
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import printable
-from crawlgauge.sources.decompress import Broken, Feed, Stream, check_expansion, inflate
+from crawlgauge.sources.decompress import Broken, Stream, check_expansion
 from crawlgauge.sources.what_counts import DEFAULT_MAX_EXPANSION, Settings
-
-if TYPE_CHECKING:
-    from crawlgauge.sources.remote import AnyPath
 
 __all__ = ["looks_like_wacz", "open_wacz"]
 
 _MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
 """Of a ZIP file with and without members."""
 _HEADER_BYTES = 30
-_ENCRYPTED = 1
 _CHUNK_BYTES = 1 << 17
 
-_DIRECTORY_ERRORS = (
-    zipfile.BadZipFile,
-    NotImplementedError,
-    EOFError,
-    ValueError,
-    OverflowError,
-    struct.error,
+_ZIP_ERRORS = (
+    *(zipfile.BadZipFile, RuntimeError, EOFError, ValueError, OverflowError),
+    *(struct.error, zlib.error),
 )
-"""What `zipfile` raises where the bytes of a directory make no sense: of versions that there are
-not, names that are no text, places that are no numbers."""
+"""What `zipfile` raises where bytes make no sense: of versions that there are not, names that are
+no text, places that are no numbers."""
 
 _PACKAGE = "datapackage.json"
 _MAX_PACKAGE_BYTES = 1 << 22
@@ -74,6 +65,11 @@ def open_wacz(stream: Stream, settings: Settings) -> Iterator[Stream]:
     settings
         What is wanted of its captures.
 
+    Yields
+    ------
+    Stream
+        To be read before the next one is asked for.
+
     Raises
     ------
     SourceError
@@ -81,82 +77,66 @@ def open_wacz(stream: Stream, settings: Settings) -> Iterator[Stream]:
     DamagedInput
         If it is damaged, and that is not wanted to be got over.
     """
-    path = _find_file(stream)
-    members = _list_members(stream, path)
-    if members is None:
-        return
-    chosen = _choose(members, stream.name, needs_bodies=settings.keeps_texts)
-    resources = _read_resources(stream, path, members)
-    _compare(stream, members, resources)
-    for info in chosen:
-        name = _name_member(stream, info.filename)
-        read = partial(
-            _read_member, path, info, settings.max_expansion, resources.get(info.filename)
-        )
-        with closing(read()) as pieces:
-            begins_well = _begins_well(stream, name, pieces)
-        if begins_well:
+    _, file = stream.open_in_place("a ZIP file")
+    with file:
+        archive = _open_archive(stream, file)
+        if archive is None:
+            return
+        members = _check_members(archive, stream.name)
+        chosen = _choose(members, stream.name, needs_bodies=settings.keeps_texts)
+        resources = _read_resources(stream, archive, members)
+        _compare(stream, members, resources)
+        for info in chosen:
+            name = _name_member(stream, info.filename)
+            resource = resources.get(info.filename)
+            pieces = _read_member(archive, info, settings.max_expansion, resource)
+            try:
+                first = next(pieces, b"")
+            except Broken as error:
+                stream.report(Damage(file=name, byte=0, reason=str(error), lost="all of it"))
+                continue
             yield Stream(
                 name,
-                open_file=partial(_open_member, read),
+                open_file=partial(_open_member, chain([first], pieces)),
                 max_expansion=settings.max_expansion,
                 keep_damaged=settings.keep_damaged,
             )
 
 
-def _find_file(stream: Stream) -> "AnyPath":
-    if stream.path is None or not stream.path.is_file():
-        raise SourceError(
-            f"{stream.name} is a ZIP file, which must be read from its end; save it to a file first"
-        )
-    with _open(stream.path) as file:
-        if not looks_like_wacz(file.read(4)):
-            raise SourceError(
-                f"{stream.name} is compressed as a whole, but a ZIP file must be read from its "
-                "end; decompress it first"
-            )
-    stream.read_in_place()
-    return stream.path
-
-
-def _open(path: "AnyPath") -> BinaryIO:
-    return path.open("rb") if isinstance(path, Path) else cast("BinaryIO", path.open())
-
-
 # ------------------------------------------------------------------------- the ZIP file's directory
 
 
-def _list_members(stream: Stream, path: "AnyPath") -> dict[str, zipfile.ZipInfo] | None:
-    """Return the members by name, or None if the directory is lost."""
+def _open_archive(stream: Stream, file: BinaryIO) -> zipfile.ZipFile | None:
+    """Return the ZIP file, or None if its directory is lost."""
     try:
-        with _open(path) as opened, zipfile.ZipFile(opened) as file:
-            infos = file.infolist()
-    except _DIRECTORY_ERRORS as error:
+        return zipfile.ZipFile(file)
+    except _ZIP_ERRORS as error:
         cause = error.__context__
         if isinstance(cause, OSError) and cause.errno != errno.EINVAL:
             # zipfile takes whatever goes wrong for a sign that there is no directory.
             raise cause from None
-        stream.report(
-            Damage(
-                file=stream.name,
-                byte=None,
-                reason="the directory at its end, without which a ZIP file cannot be read, is "
-                f"missing or wrong ({error})",
-                lost="all of it",
-            )
+        reason = (
+            "the directory at its end, without which a ZIP file cannot be read, is missing or "
+            f"wrong ({error})"
         )
+        stream.report(Damage(file=stream.name, byte=None, reason=reason, lost="all of it"))
         return None
+
+
+def _check_members(archive: zipfile.ZipFile, source: str) -> dict[str, zipfile.ZipInfo]:
+    """Return the files in the ZIP file by name."""
+    infos = archive.infolist()
     members: dict[str, zipfile.ZipInfo] = {}
     for info in infos:
         if info.filename in members:
             raise SourceError(
-                f"{stream.name} holds two files called {info.filename!r}; nobody can tell which "
+                f"{source} holds two files called {info.filename!r}; nobody can tell which "
                 "counts. Pack it anew"
             )
         parts = re.split(r"[/\\]", info.filename)
         if ".." in parts or parts[0] == "" or re.match(r"[A-Za-z]:", info.filename):
             raise SourceError(
-                f"{stream.name} holds a file called {info.filename!r}, which leads out of the ZIP "
+                f"{source} holds a file called {info.filename!r}, which leads out of the ZIP "
                 "file as in no WACZ; do not trust it"
             )
         members[info.filename] = info
@@ -164,7 +144,7 @@ def _list_members(stream: Stream, path: "AnyPath") -> dict[str, zipfile.ZipInfo]
     for info, following in pairwise(in_order):
         if info.header_offset + _HEADER_BYTES + info.compress_size > following.header_offset:
             raise SourceError(
-                f"{stream.name}: its files {info.filename!r} and {following.filename!r} lie over "
+                f"{source}: its files {info.filename!r} and {following.filename!r} lie over "
                 "each other, as in no WACZ; do not trust it"
             )
     return members
@@ -187,10 +167,6 @@ def _choose(
             f"{source} is a WACZ without captures: it has no indexes/*.cdx, *.cdxj or "
             "archive/*.warc files that are not empty"
         )
-    for info in chosen:
-        if info.flag_bits & _ENCRYPTED:
-            name = printable(info.filename)
-            raise SourceError(f"{source}: {name} in it is encrypted; decrypt it first")
     return sorted(chosen, key=lambda info: info.filename)
 
 
@@ -210,7 +186,7 @@ class _Resource(NamedTuple):
 
 
 def _read_resources(
-    stream: Stream, path: "AnyPath", members: Mapping[str, zipfile.ZipInfo]
+    stream: Stream, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]
 ) -> dict[str, _Resource]:
     """Return what datapackage.json lists, by name; nothing if there is none."""
     info = members.get(_PACKAGE)
@@ -220,7 +196,7 @@ def _read_resources(
     try:
         if info.file_size > _MAX_PACKAGE_BYTES:
             raise ValueError(f"it has {info.file_size:,} bytes")  # noqa: TRY301 - one report for all
-        return _parse_package(b"".join(_read_member(path, info, DEFAULT_MAX_EXPANSION, None)))
+        return _parse_package(b"".join(_read_member(archive, info, DEFAULT_MAX_EXPANSION)))
     except (Broken, ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         stream.report(
@@ -290,101 +266,57 @@ def _compare(
 class _Member:
     """A file in the ZIP file, as a file that is read once, in pieces as they come."""
 
-    def __init__(self, pieces: Generator[bytes]) -> None:
+    def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
 
     def read(self, _n_bytes: int) -> bytes:
         return next(self._pieces, b"")
 
     def close(self) -> None:
-        self._pieces.close()
+        pass
 
 
-def _open_member(read: Callable[[], Generator[bytes]]) -> BinaryIO:
-    return cast("BinaryIO", _Member(read()))
-
-
-def _begins_well(stream: Stream, name: str, pieces: Iterator[bytes]) -> bool:
-    """Tell whether anything of a file can be read, and report it if not."""
-    try:
-        next(pieces, b"")
-    except Broken as error:
-        stream.report(Damage(file=name, byte=0, reason=str(error), lost="all of it"))
-        return False
-    return True
+def _open_member(pieces: Iterator[bytes]) -> BinaryIO:
+    return cast("BinaryIO", _Member(pieces))
 
 
 def _read_member(
-    path: "AnyPath", info: zipfile.ZipInfo, max_expansion: float, resource: _Resource | None
-) -> Generator[bytes]:
+    archive: zipfile.ZipFile,
+    info: zipfile.ZipInfo,
+    max_expansion: float,
+    resource: _Resource | None = None,
+) -> Iterator[bytes]:
     """Yield the content of a file in the ZIP file, all that can be read before a break.
 
-    `zipfile` compares the checksum before it gives out the last bytes, and loses them if it is
-    wrong. `Broken` if it does not begin where the directory says, cannot be decompressed, ends
-    early, or is not what the directory and datapackage.json say.
+    `Broken` if it is not where the directory says, cannot be decompressed, ends early, or is not
+    what the directory and datapackage.json say.
     """
+    check_expansion(info.compress_size, info.file_size, max_expansion)
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Broken("it is compressed in a way that WACZ files are not")
-    if info.flag_bits & _ENCRYPTED:
-        raise Broken("it is encrypted")
+    if info.header_offset < 0:
+        raise Broken("it does not begin where the ZIP file's directory says")
     digest = hashlib.new(resource.algorithm) if resource and resource.algorithm else None
-    crc = n_out = 0
-    with _open(path) as file:
-        for piece in _inflate(file, info, max_expansion):
-            known = piece[: info.file_size - n_out]
-            n_out += len(piece)
-            crc = zlib.crc32(known, crc)
-            if digest is not None:
-                digest.update(known)
-            if known:
-                yield known
-            if n_out > info.file_size:
-                raise Broken(
-                    f"its content goes on after the {info.file_size:,} bytes of which the ZIP "
-                    "file's directory tells"
-                )
-    if n_out < info.file_size:
-        raise Broken(
-            f"its content ends after {n_out:,} bytes, but the ZIP file's directory tells of "
-            f"{info.file_size:,}"
-        )
+    crc = n_bytes = 0
+    unchecked = copy(info)
+    # Where it is wrong, zipfile would lose the last bytes.
+    del unchecked.CRC
+    try:
+        with archive.open(unchecked) as file:
+            while piece := file.read1(_CHUNK_BYTES):  # type: ignore[attr-defined]  # wrong stub
+                n_bytes += len(piece)
+                crc = zlib.crc32(piece, crc)
+                if digest is not None:
+                    digest.update(piece)
+                yield piece
+    except _ZIP_ERRORS as error:
+        raise Broken(f"it cannot be unpacked ({error})") from error
+    if n_bytes < info.file_size:
+        raise Broken(f"it ends after {n_bytes:,} of {info.file_size:,} bytes")
     if crc != info.CRC:
         raise Broken("its checksum is wrong, so that what was read may be wrong too")
     if digest is not None and resource is not None and digest.hexdigest() != resource.digest:
         raise Broken(
-            f"its {resource.algorithm} is not the one that datapackage.json states, so that what "
-            "was read may be wrong"
+            f"its {resource.algorithm} is not the one that {_PACKAGE} states, so that what was "
+            "read may be wrong"
         )
-
-
-def _inflate(file: BinaryIO, info: zipfile.ZipInfo, max_expansion: float) -> Iterator[bytes]:
-    """Yield all that a file in the ZIP file stands for."""
-    header = b""
-    # Of a wrong directory it comes out negative.
-    if info.header_offset >= 0:
-        file.seek(info.header_offset)
-        header = file.read(_HEADER_BYTES)
-    if len(header) < _HEADER_BYTES or not header.startswith(_MAGICS[0]):
-        raise Broken("it does not begin where the ZIP file's directory says")
-    file.seek(sum(struct.unpack("<HH", header[26:30])), 1)  # behind name and extra fields
-    feed = Feed(_read_stored(file, info.compress_size))
-    is_stored = info.compress_type == zipfile.ZIP_STORED
-    n_out = 0
-    try:
-        for piece in iter(feed.take_some, b"") if is_stored else inflate(feed):
-            yield piece
-            n_out += len(piece)
-            check_expansion(feed.place, n_out, max_expansion)
-    except Broken as error:
-        # Where, is counted in the compressed bytes, of which nobody else knows.
-        raise Broken(str(error), is_bomb=error.is_bomb) from error
-
-
-def _read_stored(file: BinaryIO, n_left: int) -> Iterator[bytes]:
-    """Yield what is stored in the ZIP file."""
-    while n_left:
-        data = file.read(min(_CHUNK_BYTES, n_left))
-        if not data:
-            raise Broken("the ZIP file ends within it")
-        n_left -= len(data)
-        yield data

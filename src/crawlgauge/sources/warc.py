@@ -14,7 +14,6 @@ from crawlgauge.sources.records import (
     RecordReader,
     Stop,
     Trouble,
-    name_of_file,
     refuse_other_format,
 )
 from crawlgauge.sources.what_counts import Settings
@@ -37,7 +36,7 @@ _SINGLE = frozenset({_TYPE, _DATE, _LENGTH})
 """These stand once in every header; twice only if two headers have run together."""
 _TARGET, _CONTENT_TYPE, _DIGEST = b"warc-target-uri", b"content-type", b"warc-payload-digest"
 _IDENTIFIED_TYPE = b"warc-identified-payload-type"
-_NAMES = (_TYPE, _DATE, _LENGTH, _TARGET, _CONTENT_TYPE, _DIGEST, _IDENTIFIED_TYPE)
+_NAMES = b"|".join((_TYPE, _DATE, _LENGTH, _TARGET, _CONTENT_TYPE, _DIGEST, _IDENTIFIED_TYPE))
 _VALUE = rb"[\t\v\f\r ]*+:([^\n]*+(?:\n[ \t][^\n]*+)*+)"
 """Of a header field, behind its name. It goes on in lines that begin with white space."""
 _HTTP_HEADER = re.compile(
@@ -58,7 +57,7 @@ _USUAL = re.compile(
     rb"|Content-(?>(?(5)(?!)|Length: ([0-9]{1,15})\r\n)"
     rb"|(?(6)(?!)|Type: (application/http)(?:;[^\r\n]*+)?+\r\n)"
     rb"|(?!(?i:length|type)[\s:])" + _OTHER_LINE + rb")"
-    rb"|(?!\s|(?i:WARC|Content)-)" + _OTHER_LINE + rb")++\r\n(?(1)(?(5)|(?!))|(?!))"
+    rb"|(?!\s|(?i:WARC|Content)-|WARC/)" + _OTHER_LINE + rb")++\r\n(?(1)(?(5)|(?!))|(?!))"
     # Then lines of HTTP up to the media type.
     rb"()" + HTTP_STATUS.pattern + rb"[^\n]*+\n(?:(?!\r*\n|(?i:content-type)[\s:])[^\n]*+\n)*+"
     rb"(?i:content-type): ?([^\s;]++) ?(?:;[^\n]*+)?+\r?\n(?![ \t])"
@@ -66,8 +65,9 @@ _USUAL = re.compile(
 """A capture as most crawlers write it. What is odd in any way is read field by field."""
 _USUAL_BYTES = 1 << 12
 _BLANK_LINE = re.compile(rb"\n\r*\n")
+_HEADER_END = re.compile(rb"\n(?:\r*\n|" + _START.pattern + rb")", re.IGNORECASE)
+"""A blank line, or what another record begins with."""
 _FOLD = re.compile(rb"\n[ \t]*")
-_USUAL_HEADER_BYTES = 1 << 11
 _MAX_DIGITS = 15
 """No file has 10^15 bytes; a longer number is no length."""
 
@@ -156,21 +156,19 @@ class _WarcReader(RecordReader):
     def __init__(self, stream: Stream, intake: Intake, settings: Settings) -> None:
         super().__init__(stream, intake, settings)
         self.has_pages = self.has_groups = False
-        self._file_name = name_of_file(stream) if settings.group == "filename" else None
         self._group: bytes | None = None
-        names: tuple[bytes, ...] = _NAMES
-        if settings.group is not None and self._file_name is None:
+        names = _NAMES
+        if settings.group is not None and self.file_name is None:
             self._group = settings.group.lower().encode("utf-8", errors="surrogateescape")
-            if self._group == self._group.strip() and not re.search(rb"\A\Z|[:\n]", self._group):
-                names = (*_NAMES, self._group)
-        either = b"|".join(map(re.escape, names))
-        self._field = re.compile(rb"\n(" + either + rb")" + _VALUE, re.IGNORECASE)
+            if re.fullmatch(rb"[^\s:]([^:\n]*[^\s:])?", self._group):
+                names += b"|" + re.escape(self._group)
+        self._field = re.compile(rb"\n(" + names + rb")" + _VALUE, re.IGNORECASE)
 
     def begins(self, place: int) -> bool:
         return _VERSION.match(self.data, place, place + _VERSION_BYTES) is not None
 
-    def find_start(self, at: int, end: int) -> int:
-        found = _START.search(self.data, at, end)
+    def find_start(self, at: int) -> int:
+        found = _START.search(self.data, at)
         return -1 if found is None else found.start()
 
     def read_header(self, at: int, next_member: int) -> Record:
@@ -180,7 +178,7 @@ class _WarcReader(RecordReader):
             body = usual.end(7)
             end = body + int(length)
             if usual.end() <= end <= next_member and end <= len(self.data):
-                record = Record(body, end, None, url, time, status, mime, digest, self._file_name)
+                record = Record(body, end, None, url, time, status, mime, digest, self.file_name)
                 record.is_http = True
                 if kind == b"revisit":
                     record.mime, record.has_payload = _REVISIT, False
@@ -189,26 +187,17 @@ class _WarcReader(RecordReader):
 
     def _read_fields(self, at: int, next_member: int) -> Record:
         """Read a header of any form, and that of an HTTP message of any form."""
-        data = self.data
-        version = _VERSION.match(data, at, at + _VERSION_BYTES)
-        if version is None:
-            is_part = _PART_OF_VERSION.fullmatch(data, at)
-            if is_part and len(data) - at < _VERSION_BYTES:
-                raise self.stop_short(at, None)
-            raise Stop(Trouble.NO_RECORD)
-        line_end = version.end() - 1
-        blank = _BLANK_LINE.search(data, line_end, at + _USUAL_HEADER_BYTES)
-        if blank is None or blank.end() > next_member:
-            blank = self._find_blank_line(at, line_end)
-        body = blank.end()
-        found = self._field.findall(data, line_end, blank.start())
+        line_end, header_end, body = self._find_header(at, next_member)
+        found = self._field.findall(self.data, line_end, header_end)
         # The first of each name, if there are several.
         fields = {name.lower(): value.strip() for name, value in reversed(found)}
-        if len(fields) < len(found) and (twice := self._find_twice(line_end, blank.start())):
-            raise Stop(Trouble.MIXED_HEADERS, resume=twice[0])
+        if len(fields) < len(found):
+            names = [name.lower() for name, _ in found]
+            if any(names.count(name) > 1 for name in _SINGLE):
+                raise Stop(Trouble.MIXED_HEADERS, behind=self._find_last_start(at, header_end))
         length = fields.get(_LENGTH, b"")
         if not length.isdigit() or len(length) > _MAX_DIGITS:
-            raise Stop(Trouble.BAD_LENGTH, resume=self.find_last_start(at, body))
+            raise Stop(Trouble.BAD_LENGTH, behind=self._find_last_start(at, header_end))
         end = body + int(length)
         kind = fields.get(_TYPE, b"").lower()
         if kind not in _CAPTURES:
@@ -236,43 +225,42 @@ class _WarcReader(RecordReader):
             status,
             mime or None,
             fields.get(_DIGEST) or None,
-            self._file_name if self._group is None else self._group_of(url, fields),
+            self.file_name if self._group is None else self._group_of(url, fields),
             is_http=status is not None,
             has_payload=not is_revisit,
         )
 
-    def _find_blank_line(self, at: int, line_end: int) -> re.Match[bytes]:
-        """Return the end of a header that is long, or may not end before the next record."""
-        limit = at + MAX_HEADER_BYTES
-        end = min(len(self.data), limit)
-        # Nothing is looked at twice, however many headers run into each other.
-        twice = self._find_twice(line_end, self.data.rfind(b"\n", line_end, end))
-        end = twice[1] if twice else end
-        blank = _BLANK_LINE.search(self.data, line_end, end)
-        fence = self.find_fence(at, blank.end() if blank else end)
-        if fence is not None:
-            raise self.stop_short(at, fence)
-        if blank is not None:
-            return blank
-        if twice:
-            raise Stop(Trouble.MIXED_HEADERS, resume=twice[0])
-        if limit < len(self.data):
-            raise Stop(Trouble.LONG_HEADER, resume=self.find_last_start(at, end))
-        raise self.stop_short(at, None)
+    def _find_header(self, at: int, next_member: int) -> tuple[int, int, int]:
+        """Return where the first line of a header ends, where its last one does, and the body."""
+        data, limit = self.data, at + MAX_HEADER_BYTES
+        version = _VERSION.match(data, at, at + _VERSION_BYTES)
+        if version is None:
+            if _PART_OF_VERSION.fullmatch(data, at) and len(data) - at < _VERSION_BYTES:
+                raise self.stop_short(None)
+            raise Stop(Trouble.NO_RECORD)
+        line_end = version.end() - 1
+        found = _HEADER_END.search(data, line_end, limit)
+        end = min(len(data), limit) if found is None else found.end()
+        if end > next_member and (fence := self.find_fence(at, end)) is not None:
+            raise self.stop_short(fence)
+        if found is None and limit < len(data):
+            raise Stop(Trouble.LONG_HEADER, behind=self._find_last_start(at, end))
+        if found is None:
+            raise self.stop_short(None, self._find_last_start(at, end))
+        if not found[0].endswith(b"\n"):
+            raise Stop(Trouble.MIXED_HEADERS, behind=found.start() + 1)
+        return line_end, found.start(), found.end()
 
-    def _find_twice(self, line_end: int, end: int) -> tuple[int, int] | None:
-        """Return where a field first stands for the second time that may not, and where before.
+    def _find_last_start(self, at: int, end: int) -> int:
+        """Return the last place in a header where another record seems to begin.
 
-        All headers that begin before the first of these places are mixed with another.
+        The headers of all before it are mixed with it. To read each would take time with the square
+        of how many there are.
         """
-        seen: dict[bytes, int] = {}
-        for field in self._field.finditer(self.data, line_end, end):
-            name = field[1].lower()
-            if name in seen:
-                return seen[name], field.start()
-            if name in _SINGLE:
-                seen[name] = field.start()
-        return None
+        last = at + 1
+        for found in _START.finditer(self.data, last, end):
+            last = found.start()
+        return last
 
     def _group_of(self, url: bytes | None, fields: dict[bytes, bytes]) -> bytes | None:
         group = fields.get(self._group or b"") or None
@@ -285,21 +273,18 @@ class _WarcReader(RecordReader):
         self, at: int, next_member: int, body: int, end: int
     ) -> tuple[bytes | None, bytes | None]:
         """Return status and media type of the HTTP message that a body is, if it is one."""
-        data = self.data
         wanted = min(end, body + _MAX_HTTP_BYTES)
         fence = self.find_fence(at, wanted) if wanted > next_member else None
-        seen = min(wanted, len(data) if fence is None else fence)
-        header = _HTTP_HEADER.match(data, body, seen)
+        seen = min(wanted, len(self.data) if fence is None else fence)
+        header = _HTTP_HEADER.match(self.data, body, seen)
         if seen < wanted:
             is_enough = seen - body >= STATUS_LINE_BYTES
-            if not (is_enough if header is None else _BLANK_LINE.search(data, body, seen)):
-                raise self.stop_short(at, fence, body)
+            if not (is_enough if header is None else _BLANK_LINE.search(self.data, body, seen)):
+                raise self.stop_short(fence, body)
         if header is None:
             return None, None
         status, media = header.groups()
-        if media is not None:
-            media = _join_lines(media.strip())
-        return status, media
+        return status, media and _join_lines(media.strip())
 
 
 def _join_lines(value: bytes) -> bytes:
@@ -320,33 +305,25 @@ def _check_format(stream: Stream) -> None:
     refuse_other_format("WARC", stream)
 
 
-_KIND_AND_TYPE = re.compile(
-    rb"\n(" + _TYPE + rb"|" + _CONTENT_TYPE + rb")[ \t]*:([^\n]*)", re.IGNORECASE
-)
+_FIRST_KIND = re.compile(rb"^warc-type[ \t]*:[ \t]*+(?!warcinfo)", re.IGNORECASE | re.MULTILINE)
 
 
 def _refuse_derivative(beginning: bytes, name: str) -> None:
     """Refuse WAT and WET files, told by the first record that is no warcinfo."""
-    place = 0
-    while (start := _VERSION.search(beginning, place)) and (
-        end := _BLANK_LINE.search(beginning, start.end())
-    ):
-        fields = {
-            key.lower(): value.strip()
-            for key, value in _KIND_AND_TYPE.findall(beginning, start.end() - 1, end.start())
-        }
-        kind, media = fields.get(_TYPE, b""), fields.get(_CONTENT_TYPE, b"")
-        body = beginning[end.end() : end.end() + _JSON_START_BYTES]
-        if kind == b"conversion" and media.startswith(b"text/plain"):
-            raise SourceError(
-                f"{name} is a WET file: the text of captures, without those that have none and "
-                f"without statuses; {_ADVICE}"
-            )
-        if kind == b"metadata" and media.startswith(b"application/json") and b'"Envelope"' in body:
-            raise SourceError(
-                f"{name} is a WAT file: metadata of a WARC file's records, each URL up to three "
-                f"times; {_ADVICE}"
-            )
-        if kind != b"warcinfo":
-            return
-        place = end.end()
+    kind = _FIRST_KIND.search(beginning)
+    end = kind and _BLANK_LINE.search(beginning, kind.end())
+    if kind is None or end is None:
+        return
+    header = beginning[beginning.rfind(b"WARC/", 0, kind.start()) : end.start()].lower()
+    body = beginning[end.end() : end.end() + _JSON_START_BYTES]
+    if beginning.startswith(b"conversion", kind.end()) and b"\ncontent-type: text/plain" in header:
+        raise SourceError(
+            f"{name} is a WET file: the text of captures, without those that have none and "
+            f"without statuses; {_ADVICE}"
+        )
+    is_json = b"\ncontent-type: application/json" in header and b'"Envelope"' in body
+    if beginning.startswith(b"metadata", kind.end()) and is_json:
+        raise SourceError(
+            f"{name} is a WAT file: metadata of a WARC file's records, each URL up to three "
+            f"times; {_ADVICE}"
+        )

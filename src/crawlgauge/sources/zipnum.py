@@ -2,17 +2,17 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TypeGuard
 
-from crawlgauge.damage import Damage
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import readable
+from crawlgauge.sources.columns import list_names
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.lines import read_lines
+from crawlgauge.sources.lines import cut_line, read_lines
 from crawlgauge.sources.remote import AnyPath, RemoteFault, RemotePath, is_remote, is_web, to_path
 
 __all__ = [
@@ -26,8 +26,6 @@ __all__ = [
 _LONGEST_LINE = 1 << 17
 _SAMPLE_BYTES = 1 << 18
 _MAX_SAMPLED = 20
-_MAX_NAMED = 10
-"""So many missing parts are named; a cluster may have hundreds."""
 
 _NUMBER = rb"\d{1,18}"
 _END = 10**18
@@ -141,25 +139,18 @@ def read_cluster(stream: Stream) -> Cluster:
         sizes[part] = max(sizes.get(part, 0), n_bytes)
     known = _read_locations(stream.path)
     found = {name: _find_part(name, known, stream.path.parent) for name in sizes}
-    missing = sorted(name for name, path in found.items() if path is None)
-    if missing:
-        raise _missing(stream.name, missing)
+    if missing := sorted(name for name, path in found.items() if path is None):
+        raise SourceError(
+            f"{stream.name} is the index of a ZipNum cluster, but these parts of it were not found "
+            f"beside it nor where a .loc file says: {list_names(missing)}; put them there, or name "
+            "the parts that there are as inputs instead of the index"
+        )
     return Cluster(
         parts=tuple(
             ClusterPart(name=name, path=path, n_bytes=sizes[name])
             for name, path in found.items()
             if path is not None
         )
-    )
-
-
-def _missing(index: str, names: Sequence[str]) -> SourceError:
-    shown = ", ".join(readable(name.encode(errors="replace")) for name in names[:_MAX_NAMED])
-    more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
-    return SourceError(
-        f"{index} is the index of a ZipNum cluster, but these parts of it were not found beside it "
-        f"nor where a .loc file says: {shown}{more}; put them there, or name the parts that there "
-        "are as inputs instead of the index"
     )
 
 
@@ -177,7 +168,7 @@ def _entries(stream: Stream) -> Iterator[tuple[str, int]]:
             elif entry := _JSON_ENTRY.fullmatch(line):
                 yield _read_json_entry(entry["json"], default, stream.name)
             elif line and lines.is_cut:
-                stream.report(_cut(stream))
+                stream.report(cut_line(stream))
             elif line:
                 where = "" if lines.n_before is None else f", line {lines.n_before + number:,}"
                 raise SourceError(
@@ -198,15 +189,6 @@ def _read_json_entry(text: bytes, default: object, name: str) -> tuple[str, int]
 
 def _is_place(number: object) -> TypeGuard[int]:
     return isinstance(number, int) and 0 <= number < _END
-
-
-def _cut(stream: Stream) -> Damage:
-    return Damage(
-        file=stream.name,
-        byte=stream.place,
-        reason="it ends in the middle of a line",
-        lost="what the rest of this index says of its parts",
-    )
 
 
 def _read_locations(index: AnyPath) -> dict[str, list[str]]:

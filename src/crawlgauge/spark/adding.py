@@ -1,32 +1,73 @@
-"""The part of the Python API that reads archive files, or tables, into a store with Spark."""
+"""Add crawls with Spark: it reads the files, or tables, that are read on this machine otherwise.
+
+The way of `add`: tasks read (`tasks`), keys are shuffled by hash range, and other tasks merge them.
+What is merged stays on the disks of the cluster until the driver, which writes the set, has taken
+it, one range after the other.
+"""
 
 import datetime as dt
+import logging
 import os
-from collections.abc import Callable, Iterable
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace as changed
-from typing import TYPE_CHECKING, Unpack, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
-from crawlgauge import ingestion
+import numpy as np
+
 from crawlgauge.crawl import check_label, parse_date
 from crawlgauge.errors import StoreError
-from crawlgauge.ingestion import ReadOptions
+from crawlgauge.ingest import options as choosing
+from crawlgauge.ingest import splitting
+from crawlgauge.ingest.adding import ENGINE, Addition, ReadCrawl, add_to_store
+from crawlgauge.ingest.builder import MAX_ATTRIBUTES, LevelBuilder, SetBuilder, open_builder
+from crawlgauge.ingest.dates import needs_times
+from crawlgauge.ingest.many import ListedCrawl, read_crawl_list
+from crawlgauge.ingest.options import Choices, ReadOptions, WhenPresent
+from crawlgauge.ingest.sorting import KeyMemory, SortedKeys
+from crawlgauge.ingest.splitting import Cut, Period
+from crawlgauge.keys.names import Names
+from crawlgauge.keys.rules import BY_URL
+from crawlgauge.keys.sampling import KEY_BITS, WHOLE, count_ranges
 from crawlgauge.locations import StrPath, find_store
-from crawlgauge.remote.remote_path import AnyPath, to_path
+from crawlgauge.provenance import Input
+from crawlgauge.sources.columns import find_columns
 from crawlgauge.sources.inputs import InputFiles
-from crawlgauge.spark.reading import TASK_MEMORY, SparkReader
-from crawlgauge.spark.watching import Watcher, watch_tasks
-from crawlgauge.store.adding import add_to_store
-from crawlgauge.store.catalogue import store_for_adding
-from crawlgauge.store.choices import Choices
-from crawlgauge.store.crawl_list import read_crawl_list
-from crawlgauge.store.cuts import Period
-from crawlgauge.store.making import Addition
-from crawlgauge.store.splitting import SplitResult, add_split
+from crawlgauge.sources.reading import MAX_EXAMPLES, ReadingProgress, ReadInputs
+from crawlgauge.sources.remote import RemotePath, is_remote, to_path
+from crawlgauge.sources.what_counts import Settings
+from crawlgauge.spark import tasks
+from crawlgauge.spark.pieces import plan_inputs
+from crawlgauge.spark.session import Watcher, count_cores, explain_failure, map_items, watch_tasks
+from crawlgauge.store.catalogue import Store, store_for_adding
+from crawlgauge.store.key_set import Keys
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
-__all__ = ["add", "add_list", "split"]
+    from crawlgauge.sources.captures import Rejection
+
+__all__ = ["SparkReader", "add", "add_list", "split"]
+
+TASK_MEMORY = 512 << 20
+"""What a task takes for its keys and attributes, unless the user says otherwise: it fits beside
+Java in what clusters usually give to a core."""
+
+_BYTES_PER_PART = 1 << 25
+"""Of compressed inputs: not more than some million keys."""
+_MAX_PARTS = 1 << 12
+_DOING = "reading the inputs"
+_TASKS_PER_CORE = 2
+_FEW_KEYS = 1 << 20
+"""To ask task by task, so that memory stays small, takes longer than to ask all at once."""
+_COLUMN_NAMES = ("url", "urlkey", "timestamp", "status", "mime", "digest")
+"""What columns of a table are called for the reader, by field."""
+
+_known_slots: dict[int, dict[int, int]] = {}
+_log = logging.getLogger(__name__)
 
 
 def add(
@@ -77,24 +118,12 @@ def add(
         as before.
     """
     check_label(label)
-    place = find_store(store)
-    choices = _choose(options, place)
     found_date = parse_date(date) if isinstance(date, str) else date
-    frame, files = _read_source(source, append=append)
-    with (
-        store_for_adding(place, choices.rule) as opened,
-        SparkReader(spark, frame) as reader,
-        watch_tasks(spark, progress),
-    ):
-        return add_to_store(
-            opened,
-            label,
-            files,
-            choices=choices,
-            date=found_date,
-            when_present=ingestion.choose_when_present(replace=replace, append=append),
-            read=reader.read,
-        )
+    present = choosing.choose_when_present(replace=replace, append=append)
+    table, files = _read_source(source, append=append)
+    crawl = ListedCrawl(label=label, date=found_date, inputs=files)
+    with _open(spark, store, options, progress) as (opened, choices):
+        return _add(SparkReader(spark, table), opened, crawl, choices, present)
 
 
 def add_list(
@@ -124,24 +153,14 @@ def add_list(
     CrawlgaugeError
         As for `add`; crawls before the one that failed are in the store.
     """
-    place = find_store(store)
-    choices = _choose(options, place)
+    present = choosing.choose_when_present(replace=replace, append=append)
+    crawls = read_crawl_list(to_path(os.fspath(crawl_list)))
     additions = []
-    with store_for_adding(place, choices.rule) as opened, watch_tasks(spark, progress):
-        for crawl in read_crawl_list(to_path(os.fspath(crawl_list))):
-            with SparkReader(spark) as reader:
-                addition = add_to_store(
-                    opened,
-                    crawl.label,
-                    crawl.inputs,
-                    choices=choices,
-                    date=crawl.date,
-                    when_present=ingestion.choose_when_present(replace=replace, append=append),
-                    read=reader.read,
-                )
-            additions.append(addition)
+    with _open(spark, store, options, progress) as (opened, choices):
+        for crawl in crawls:
+            additions.append(_add(SparkReader(spark), opened, crawl, choices, present))
             if on_added is not None:
-                on_added(addition)
+                on_added(additions[-1])
     return tuple(additions)
 
 
@@ -156,7 +175,7 @@ def split(
     replace: bool = False,
     progress: Watcher | None = None,
     **options: Unpack[ReadOptions],
-) -> SplitResult:
+) -> splitting.SplitResult:
     """Cut a collection-wide index into crawls with Spark, in one pass over its files.
 
     Parameters
@@ -177,38 +196,309 @@ def split(
     ValueError
         If not just one of `period` and `pattern` is given.
     """
-    cut = ingestion.choose_cut(period, pattern, field)
-    place = find_store(store)
-    choices = _choose(options, place)
-    files = ingestion.find_all(inputs)
-    with (
-        store_for_adding(place, choices.rule) as opened,
-        SparkReader(spark) as reader,
-        watch_tasks(spark, progress),
-    ):
-        return add_split(
-            opened,
-            files,
-            cut,
-            choices=choices,
-            when_present=ingestion.choose_when_present(replace=replace, append=False),
-            read=reader.read_collection,
+    cut = splitting.choose_cut(period, pattern, field)
+    present = choosing.choose_when_present(replace=replace, append=False)
+    files = choosing.find_all(inputs)
+    with _open(spark, store, options, progress) as (opened, choices), SparkReader(spark) as reader:
+        read = reader.read_collection
+        return splitting.add_split(
+            opened, files, cut, choices=choices, when_present=present, read=read
         )
 
 
-def _choose(options: ReadOptions, place: AnyPath) -> Choices:
-    choices = ingestion.choose_reading(options, place)
-    return choices if options.get("memory") else changed(choices, memory=TASK_MEMORY)
+@contextmanager
+def _open(
+    spark: "SparkSession", store: StrPath | None, options: ReadOptions, progress: Watcher | None
+) -> Iterator[tuple[Store, Choices]]:
+    place = find_store(store)
+    choices = choosing.choose_reading(options, place)
+    if not options.get("memory"):
+        choices = changed(choices, memory=TASK_MEMORY)
+    with store_for_adding(place, choices.rule) as opened, watch_tasks(spark, progress):
+        yield opened, choices
+
+
+def _add(
+    reader: "SparkReader", store: Store, crawl: ListedCrawl, choices: Choices, present: WhenPresent
+) -> Addition:
+    how: dict[str, Any] = {"choices": choices, "date": crawl.date, "when_present": present}
+    with reader:
+        return add_to_store(store, crawl.label, crawl.inputs, read=reader.read, **how)
 
 
 def _read_source(
     source: "DataFrame | StrPath | Iterable[StrPath]", *, append: bool
 ) -> "tuple[DataFrame | None, InputFiles]":
-    if hasattr(source, "mapInArrow"):
-        if append:
-            raise StoreError(
-                "a table cannot be appended to a crawl, as it cannot be told whether it is in it "
-                "already; unite the tables and add them with replace=True"
-            )
-        return cast("DataFrame", source), InputFiles(names=("the Spark table",), repeated=())
-    return None, ingestion.find_all(source)
+    if not hasattr(source, "mapInArrow"):
+        return None, choosing.find_all(source)
+    if append:
+        raise StoreError(
+            "a table cannot be appended to a crawl, as it cannot be told whether it is in it "
+            "already; unite the tables and add them with replace=True"
+        )
+    return cast("DataFrame", source), InputFiles(names=(tasks.TABLE,), repeated=())
+
+
+# ----------------------------------------------------------------------------------------- reading
+
+
+class SparkReader:
+    """Reads crawls with Spark; what it has made is released in the end.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    table
+        Captures to read instead of files; None for files.
+    """
+
+    def __init__(self, spark: "SparkSession", table: "DataFrame | None" = None) -> None:
+        self._spark = spark
+        self._table = table
+        self._kept: list[DataFrame] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        while self._kept:
+            self._kept.pop().unpersist()
+
+    def read(
+        self,
+        label: str,
+        inputs: InputFiles,
+        choices: Choices,
+        *,
+        date: dt.date | None,
+        builder: SetBuilder,
+        progress: ReadingProgress | None,  # noqa: ARG002 - Spark tells of its tasks
+    ) -> ReadCrawl:
+        """Read the inputs of one crawl, as `ingest.adding.read_crawl` does."""
+        plan = tasks.Plan(choices, label, None, needs_times(label, date), builder.row_threshold)
+        merged = self._run(inputs, plan)
+        merged.fill(builder, label)
+        read = merged.describe()
+        if self._table is not None:
+            read = changed(read, inputs=(merged.describe_table(label),))
+        settings = {**choices.settings(date), ENGINE: "spark"}
+        return ReadCrawl(builder=builder, read=read, settings=settings, unassigned={})
+
+    def read_collection(
+        self,
+        inputs: InputFiles,
+        cut: Cut,
+        choices: Choices,
+        *,
+        memory: KeyMemory,
+        progress: ReadingProgress | None,  # noqa: ARG002 - Spark tells of its tasks
+    ) -> splitting.ReadCollection:
+        """Read a collection and cut it, as `ingest.splitting.read_collection` does."""
+        merged = self._run(inputs, tasks.Plan(choices, cut=cut))
+        builders = {}
+        for label in sorted({label for report in merged.reports for label in report.crawls}):
+            builders[label] = open_builder(choices.levels, choices.sampling, Names(), memory)
+            merged.fill(builders[label], label)
+        return splitting.ReadCollection(
+            builders=builders,
+            rest=sum((report.rest for report in merged.reports), Counter()),
+            read=merged.describe(),
+            settings={**choices.settings(None), ENGINE: "spark"},
+        )
+
+    def _run(self, inputs: InputFiles, plan: tasks.Plan) -> "_Merged":
+        """Let tasks read, and others merge what they have found."""
+        from pyspark import StorageLevel
+
+        spark, n_tasks = self._spark, _TASKS_PER_CORE * count_cores(self._spark)
+        settings, threshold = plan.settings(Names()), plan.choices.sampling.threshold
+        for name in inputs.repeated:
+            _log.warning("%s was named more than once; it is read once", name)
+        if self._table is None:
+            groups = plan_inputs(inputs, settings, n_tasks)
+            n_bytes = sum(piece.n_bytes for group in groups for piece in group if not piece.end)
+            n_parts = max(n_tasks, n_bytes // _BYTES_PER_PART)
+        else:
+            # Nobody knows how large a table is before it is computed.
+            n_parts = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+            plan = changed(plan, choices=changed(plan.choices, column=None, format="parquet"))
+        bits = tasks.choose_bits(min(_MAX_PARTS, n_parts), threshold)
+        n_parts = count_ranges(bits, threshold)
+        plan = changed(
+            plan,
+            range_bits=bits,
+            slots=_find_slots(spark, n_parts),
+            addresses=tuple(RemotePath(name).address for name in inputs.names if is_remote(name)),
+            folder=os.getcwd(),  # noqa: PTH109 - a string for the tasks
+        )
+        if self._table is None:
+            rows = map_items(spark, groups, partial(tasks.read_pieces, plan), tasks.SCHEMA)
+        else:
+            columns = _select_columns(self._table, settings)
+            rows = columns.mapInArrow(partial(tasks.read_table, plan), tasks.SCHEMA)
+        merged = rows.repartition(n_parts, "slot").mapInArrow(tasks.merge_rows, tasks.SCHEMA)
+        self._kept.append(merged.persist(StorageLevel.DISK_ONLY))
+        return _Merged(merged, plan)
+
+
+def _find_slots(spark: "SparkSession", n_tasks: int) -> tuple[int, ...]:
+    """Return a number for each task that Spark's own partitioning by hash leads to it.
+
+    A shuffle by a column sends a row to the task that the column's hash tells. Of the numbers
+    from 0 on, these are the first whose hashes tell 0, 1, 2 and so on: each range gets a task of
+    its own, no task gets two, and the tasks' results are in the order of the ranges.
+    """
+    n_tried, known = 16 * n_tasks, _known_slots.setdefault(n_tasks, {})
+    while len(known) < n_tasks:
+        n_tried *= 4
+        hashed = spark.range(0, n_tried, 1, 1).selectExpr(f"pmod(hash(id), {n_tasks})")
+        for slot, (task,) in enumerate(_collect(hashed)):
+            known.setdefault(task, slot)
+    return tuple(known[task] for task in range(n_tasks))
+
+
+def _select_columns(table: "DataFrame", settings: Settings) -> "DataFrame":
+    """Select the columns that hold captures, and give them the names that readers know."""
+    found = find_columns(table.columns, settings, source=tasks.TABLE)
+    names = [f"`{name.replace('`', '``')}`" for name in table.columns]
+    chosen = (f"{names[place]} as {_COLUMN_NAMES[field]}" for field, place in found.items())
+    return table.selectExpr(*chosen)
+
+
+# ---------------------------------------------------------------------------------- what was found
+
+
+class _Merged:
+    """Merged rows, kept on the disks of the cluster. All the work is done when this is made."""
+
+    def __init__(self, frame: "DataFrame", plan: tasks.Plan) -> None:
+        self._frame, self._plan = frame, plan
+        self._sizes: dict[tuple[str, str], list[Row]] = {}
+        self.reports: list[tasks.TaskReport] = []
+        of_reports = f"if(what = '{tasks.REPORT}', data, null) data"
+        wanted = frame.where(frame["what"] != tasks.ATTRIBUTES)
+        for row in _collect(wanted.selectExpr("label", "what", "part", "n", "total", of_reports)):
+            if row["what"] == tasks.REPORT:
+                self.reports.append(pickle.loads(row["data"]))  # noqa: S301 - of our own tasks
+            else:
+                self._sizes.setdefault((row["label"], row["what"]), []).append(row)
+        # Who was faster leaves no trace.
+        self.reports.sort(key=lambda report: [one.piece.number for one in report.pieces])
+
+    def _fetch(self, label: str, what: str, n_keys: int, last: int = _MAX_PARTS) -> "Iterator[Row]":
+        """Yield rows up to a hash range, in rising order of these; few come all at once."""
+        frame = self._frame
+        is_wanted = (frame["label"] == label) & (frame["what"] == what) & (frame["part"] <= last)
+        wanted = frame.where(is_wanted).select("data")
+        with explain_failure(_DOING):
+            yield from wanted.collect() if n_keys <= _FEW_KEYS else wanted.toLocalIterator(True)
+
+    def describe(self) -> ReadInputs:
+        """Return what was read, and log what tasks have logged, each message once."""
+        for level, message in dict.fromkeys(one for report in self.reports for one in report.log):
+            _log.log(level, "%s", message)
+        found = [one for report in self.reports for one in report.pieces]
+        n_found, n_lines = Counter[str](), Counter[str]()
+        examples: list[Rejection] = []
+        for one in found:
+            n_before = n_lines[one.piece.name]
+            examples += [
+                changed(item, line=item.line and n_before + item.line) for item in one.read.examples
+            ]
+            n_lines[one.piece.name] += one.n_lines
+            n_found[one.piece.name] += one.n_found
+        for one in found:
+            is_asked = not one.piece.leads_on and not one.piece.end
+            if is_asked and not n_found[one.piece.name] and len(n_found) > 1:
+                _log.warning("%s holds no captures", one.piece.name)
+        return ReadInputs(
+            inputs=tuple(item for one in found for item in one.read.inputs),
+            damages=tuple(item for one in found for item in one.read.damages),
+            examples=tuple(examples[:MAX_EXAMPLES]),
+        )
+
+    def describe_table(self, label: str) -> Input:
+        """Return a table as an input: what it holds is told by its keys alone."""
+        sizes = self._sizes.get((label, BY_URL), [])
+        n_keys, total = (sum(size[name] for size in sizes) for name in ("n", "total"))
+        return Input(name="Spark table", checksum=f"keys-sum:{n_keys}:{total % WHOLE:016x}")
+
+    def fill(self, builder: SetBuilder, label: str) -> None:
+        """Let a builder have what was found of a crawl; its keys stay where they are."""
+        parts = [report.crawls[label] for report in self.reports if label in report.crawls]
+        for part in parts:
+            builder.add(part.captures)
+            builder.row_threshold = min(builder.row_threshold, part.row_threshold)
+            for one in builder.levels:
+                for name, counted in part.levels[one.level].items():
+                    setattr(one, name, getattr(one, name) + counted)
+        self._take_rows(builder, label)
+        holders: list[tuple[str, SetBuilder | LevelBuilder]] = [(BY_URL, builder)]
+        for level, holder in holders + [(one.level, one) for one in builder.levels]:
+            n_keys = sum(size["n"] for size in self._sizes.get((label, level), []))
+            keys = _KeysElsewhere(holder.runs, n_keys, partial(self._fetch, label, level, n_keys))
+            if self._plan.choices.sampling.max_keys is None:
+                holder.runs = keys
+            else:
+                # Below the least threshold of a task, all keys of the crawl are known.
+                keys.take_smallest(min(part.thresholds[level] for part in parts))
+
+    def _take_rows(self, builder: SetBuilder, label: str) -> None:
+        """Let a builder have attributes, of no more hash ranges than hold as many as are kept."""
+        n_keys, last = 0, _MAX_PARTS
+        for size in self._sizes.get((label, BY_URL), []):
+            n_keys += size["n"]
+            if n_keys > MAX_ATTRIBUTES:
+                last = size["part"]
+                break
+        end = (last + 1) << (KEY_BITS - self._plan.range_bits)
+        builder.row_threshold = min(builder.row_threshold, end)
+        for row in self._fetch(label, tasks.ATTRIBUTES, 0, last):
+            builder.add(tasks.summarise(rows=tasks.unpack_attributes(row["data"], builder.names)))
+
+
+def _collect(frame: "DataFrame") -> "list[Row]":
+    with explain_failure(_DOING):
+        return list(frame.collect())
+
+
+class _KeysElsewhere:
+    """Sorted keys that Spark holds, together with some that are here; see `SortedKeys`."""
+
+    def __init__(
+        self, here: SortedKeys, n_there: int, fetch: "Callable[[], Iterator[Row]]"
+    ) -> None:
+        self._here, self._n_there, self._fetch = here, n_there, fetch
+        self.threshold = here.threshold
+
+    @property
+    def n_most(self) -> int:
+        return self._n_there + self._here.n_most
+
+    def add(self, keys: Keys) -> None:
+        self._here.add(keys)
+
+    def ranges(self) -> Iterator[Keys]:
+        if self._here.n_most == 0:
+            return self._there()
+        for keys in self._there():
+            self._here.add(keys)
+        return self._here.ranges()
+
+    def take_smallest(self, threshold: int) -> None:
+        """Take those here that are below a threshold, until these are more than are wanted."""
+        self._here.threshold = min(self._here.threshold, threshold)
+        for keys in self._there():
+            if keys[0] >= self._here.threshold:
+                break
+            self._here.add(keys)
+
+    def _there(self) -> Iterator[Keys]:
+        last = -1
+        for row in self._fetch():
+            keys = np.frombuffer(row["data"], np.uint64)
+            if int(keys[0]) <= last:
+                raise ValueError("keys came in another order than that of their hash ranges")
+            last = int(keys[-1])
+            yield keys

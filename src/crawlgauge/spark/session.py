@@ -1,27 +1,43 @@
-"""Start Spark for one command, quietly, and say what is missing where it cannot be started."""
+"""Spark itself: started quietly for one command, watched, and its failures told in one line."""
 
 import importlib.util
+import json
 import logging
 import os
+import re
 import shutil
 import sys
 import tempfile
+import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-from crawlgauge.errors import SparkError
+from crawlgauge import errors
+from crawlgauge.damage import Damage
+from crawlgauge.errors import CrawlgaugeError, DamagedInput, SparkError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["DEFAULT_MASTER", "check_installed", "start"]
+__all__ = [
+    "Watcher",
+    "check_installed",
+    "count_cores",
+    "explain_failure",
+    "map_items",
+    "start",
+    "tell_driver",
+    "watch_tasks",
+]
 
-DEFAULT_MASTER = "local[*]"
-_EXTRA = "pip install 'crawlgauge[spark]'"
-_NEEDED = ("pyspark", "pandas")
+T = TypeVar("T")
+Watcher = Callable[[int, int], None]
+"""Called with how many tasks are done, and how many are known."""
+
+_NEEDED = ("pyspark", "pyarrow", "pandas")
 """Spark's functions on Arrow batches ask for pandas, though nothing here uses it."""
 
 _LOG_LEVEL = "spark.log.level"
@@ -31,8 +47,9 @@ _DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
     _LOG_LEVEL: "ERROR",
 }
-_LOOPBACK = "127.0.0.1"
 _STDERR = 2
+_USUAL_CORES = 32
+_SECONDS_BETWEEN = 0.3
 
 
 def check_installed() -> None:
@@ -46,8 +63,8 @@ def check_installed() -> None:
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise SparkError(
-            f"the engine spark needs {' and '.join(missing)}, not installed here; run {_EXTRA}, "
-            "and install Java 17 or newer"
+            f"the engine spark needs {' and '.join(missing)}, not installed here; run "
+            "pip install 'crawlgauge[spark]', and install Java 17 or newer"
         )
     home = os.environ.get("JAVA_HOME")
     if home and not (Path(home) / "bin" / "java").exists():
@@ -87,17 +104,16 @@ def start(
     from pyspark.sql import SparkSession
 
     chosen = dict(conf or {})
-    master = master or chosen.get("spark.master") or DEFAULT_MASTER
-    settings = {**_DEFAULTS, **_reach_this_code(master), **chosen}
+    master = master or chosen.get("spark.master") or "local[*]"
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if master.startswith("local"):
         # What runs on this machine alone needs no address that others can reach.
-        os.environ.setdefault("SPARK_LOCAL_IP", _LOOPBACK)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # It tells each step of its protocol.
     logging.getLogger("py4j").setLevel(logging.ERROR)
     is_first = SparkContext._gateway is None  # noqa: SLF001 - nothing else tells
     builder = SparkSession.builder.master(master)
-    for key, value in settings.items():
+    for key, value in {**_DEFAULTS, **_reach_this_code(master), **chosen}.items():
         builder = builder.config(key, value)
     with _java_messages(shown=_LOG_LEVEL in chosen) as messages:
         try:
@@ -162,11 +178,152 @@ def _java_messages(*, shown: bool) -> Iterator[BinaryIO | None]:
 
 
 def _reason(error: Exception, messages: BinaryIO | None) -> str:
-    told = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = told[0] if told else type(error).__name__
+    text = next(filter(None, map(str.strip, str(error).splitlines())), type(error).__name__)
     if messages is None:
         return text
     messages.seek(0)
     lines = messages.read().decode("utf-8", errors="replace").splitlines()
-    causes = [line.strip() for line in lines if "Exception" in line or "Error" in line]
-    return f"{text} ({causes[0]})" if causes else text
+    cause = next((line.strip() for line in lines if "Exception" in line or "Error" in line), "")
+    return f"{text} ({cause})" if cause else text
+
+
+# ----------------------------------------------------------------------------------------- tasks
+
+
+def count_cores(spark: "SparkSession") -> int:
+    """Return how many tasks run at once; a usual number for Spark Connect, which does not tell."""
+    context = getattr(spark, "sparkContext", None)
+    return _USUAL_CORES if context is None else max(1, int(context.defaultParallelism))
+
+
+def map_items(
+    spark: "SparkSession", items: Sequence[T], work: Callable[[T], Iterable[Any]], schema: str
+) -> "DataFrame":
+    """Let a task do some work for each item; what comes of it is in the order of the items.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    items
+        What is to be worked on.
+    work
+        What a task does with one of them; it gives Arrow batches.
+    schema
+        Of these.
+    """
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from work(items[number])
+
+    return spark.range(0, len(items), 1, len(items)).mapInArrow(run, schema)
+
+
+@contextmanager
+def watch_tasks(spark: "SparkSession", watcher: Watcher | None) -> Iterator[None]:
+    """Tell how many tasks are done, as long as the block lasts.
+
+    Parameters
+    ----------
+    spark
+        The session; one without a context of its own (Spark Connect) tells nothing.
+    watcher
+        Called now and then; None if nobody wants to know.
+    """
+    context = getattr(spark, "sparkContext", None)
+    if watcher is None or context is None:
+        yield
+        return
+    is_over = threading.Event()
+    thread = threading.Thread(
+        target=_watch, args=(context, watcher, is_over), name="watching-spark", daemon=True
+    )
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+
+
+def _watch(context: Any, watcher: Watcher, is_over: threading.Event) -> None:  # noqa: ANN401
+    tracker, stages = context.statusTracker(), set[int]()
+    while not is_over.wait(_SECONDS_BETWEEN):
+        stages.update(tracker.getActiveStageIds())
+        found = [info for number in stages if (info := tracker.getStageInfo(number)) is not None]
+        if found:
+            done = sum(info.numCompletedTasks for info in found)
+            watcher(done, sum(info.numTasks for info in found))
+
+
+# -------------------------------------------------------------------------------------- failures
+
+_MARK = "crawlgauge-failure:"
+_FOUND = re.compile(re.escape(_MARK) + r"(\{.*?\})" + re.escape(_MARK))
+_PYTHON_ERROR = re.compile(r"^(?:\w+\.)*\w+(?:Error|Exception)?: .+$", re.MULTILINE)
+_OF_SPARK = ("pyspark", "py4j")
+
+
+class _FailedTask(Exception):  # noqa: N818 - Spark prints the name
+    """An error that the driver is to raise."""
+
+
+@contextmanager
+def tell_driver() -> Iterator[None]:
+    """Turn errors that are raised on purpose within a task into ones that the driver can read."""
+    try:
+        yield
+    except CrawlgaugeError as error:
+        document = {
+            "kind": type(error).__name__,
+            "message": str(error),
+            "damage": error.damage.to_dict() if isinstance(error, DamagedInput) else None,
+        }
+        # Without line ends, and in ASCII: whatever cuts or encodes the trace leaves it whole.
+        raise _FailedTask(f"{_MARK}{json.dumps(document)}{_MARK}") from None
+
+
+@contextmanager
+def explain_failure(doing: str) -> Iterator[None]:
+    """Raise what has made a task fail as if it had been raised here.
+
+    Parameters
+    ----------
+    doing
+        What Spark does within the block, for errors that are Spark's own.
+
+    Raises
+    ------
+    CrawlgaugeError
+        As the task raised it, or a `SparkError` that says in a line why Spark failed.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith(_OF_SPARK):
+            raise
+        raise _read_failure(str(error), doing) from error
+
+
+def _read_failure(text: str, doing: str) -> CrawlgaugeError:
+    found = _FOUND.search(text)
+    if found is None:
+        return SparkError(
+            f"Spark failed while {doing}: {_main_line(text)}; the whole message is shown with "
+            "--spark-conf spark.log.level=WARN"
+        )
+    document = json.loads(found[1])
+    if document["damage"] is not None:
+        return DamagedInput(Damage.from_dict(document["damage"]))
+    kind: type[CrawlgaugeError] = getattr(errors, document["kind"], CrawlgaugeError)
+    return kind(document["message"])
+
+
+def _main_line(text: str) -> str:
+    """Return the line that says what went wrong in Python, or else Spark's first one."""
+    lines = _PYTHON_ERROR.findall(text)
+    wanted = [line for line in lines if not line.startswith(("org.", "java.", *_OF_SPARK))]
+    first = text.strip().partition("\n")[0]
+    return (wanted[-1] if wanted else first).strip().rstrip(".")

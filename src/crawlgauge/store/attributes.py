@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from crawlgauge.core.batch import NO_CODE, NO_STATUS, NO_TIME
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store.arrow_file import Column, write_table
-from crawlgauge.store.crawl_set import CrawlSet, StoredAttributes
+from crawlgauge.store.crawl_set import NONSENSE, CrawlSet, StoredAttributes
 from crawlgauge.store.files import explain_os_error, partial_file, sync_folder, write_durably
 from crawlgauge.store.key_set import KeyReader, damaged, missing
 
@@ -124,9 +125,7 @@ def write_attributes(folder: Path, attributes: Attributes) -> StoredAttributes:
         sha256=sha256,
         n_rows=len(attributes),
         threshold=attributes.threshold,
-        layout={
-            column.name: [column.values.dtype.str, *layout[column.name]] for column in columns
-        },
+        layout={column.name: [column.values.dtype.str, *layout[column.name]] for column in columns},
     )
 
 
@@ -145,7 +144,8 @@ def _column(
 
 def _narrow(codes: NDArray[np.int32]) -> NDArray[np.integer]:
     """Return codes in as few bytes as they take."""
-    return codes.astype(np.min_scalar_type(-max(1, int(codes.max(initial=0)))))
+    # The least number of a type is farther from zero than its largest.
+    return codes.astype(np.min_scalar_type(-1 - int(codes.max(initial=0))))
 
 
 def read_attributes(folder: AnyPath, stored: StoredAttributes, crawl_set: CrawlSet) -> Attributes:
@@ -165,30 +165,36 @@ def read_attributes(folder: AnyPath, stored: StoredAttributes, crawl_set: CrawlS
     # First the bytes: what is damaged may be anything, and is not to be interpreted.
     if hashlib.sha256(content).hexdigest() != stored.sha256:
         raise damaged(path, "its checksum does not fit its content")
-    times, _ = _read_column(content, stored, "time", NO_TIME)
-    statuses, _ = _read_column(content, stored, "status", NO_STATUS)
-    host_codes, hosts = _read_column(content, stored, "host", NO_CODE)
-    mime_codes, mimes = _read_column(content, stored, "mime", NO_CODE)
-    return Attributes(
-        keys=KeyReader(crawl_set).smallest(stored.n_rows) if stored.n_rows else (
-            np.empty(0, np.uint64)
-        ),
-        times=times.astype(np.int64, copy=False),
-        statuses=statuses.astype(np.int16, copy=False),
-        host_codes=host_codes.astype(np.int32, copy=False),
-        mime_codes=mime_codes.astype(np.int32, copy=False),
-        hosts=hosts,
-        mimes=mimes,
-        threshold=stored.threshold,
-    )
+    # The set's file tells how many keys there can be at most.
+    keys = KeyReader(crawl_set).smallest(stored.n_rows)
+    try:
+        times, _ = _read_column(content, stored, "time", NO_TIME)
+        statuses, _ = _read_column(content, stored, "status", NO_STATUS)
+        host_codes, hosts = _read_column(content, stored, "host", NO_CODE)
+        mime_codes, mimes = _read_column(content, stored, "mime", NO_CODE)
+        return Attributes(
+            keys=keys,
+            times=times.astype(np.int64, copy=False),
+            statuses=statuses.astype(np.int16, copy=False),
+            host_codes=host_codes.astype(np.int32, copy=False),
+            mime_codes=mime_codes.astype(np.int32, copy=False),
+            hosts=hosts,
+            mimes=mimes,
+            threshold=stored.threshold,
+        )
+    except NONSENSE as error:
+        raise damaged(path, error) from error
 
 
 def _read_column(
     content: bytes, stored: StoredAttributes, name: str, missing_value: int
 ) -> tuple[NDArray[np.integer], tuple[str, ...]]:
     """Return the values of a column, and the texts that they stand for."""
-    dtype, valid_at, n_valid, values_at, n_values, *texts_at = stored.layout[name]
-    values = np.frombuffer(content, dtype, n_values // np.dtype(dtype).itemsize, values_at)
+    kind, valid_at, n_valid, values_at, n_values, *texts_at = stored.layout[name]
+    dtype = np.dtype(kind)
+    if dtype.kind != "i" or n_values != stored.n_rows * dtype.itemsize:
+        raise ValueError(f"the values of {name} are none")
+    values = np.frombuffer(content, dtype, stored.n_rows, values_at)
     if n_valid:
         bits = np.frombuffer(content, np.uint8, n_valid, valid_at)
         is_valid = np.unpackbits(bits, count=stored.n_rows, bitorder="little").view(np.bool_)
@@ -196,9 +202,7 @@ def _read_column(
     if not texts_at:
         return values, ()
     bounds_at, n_bounds, bytes_at, _ = texts_at
-    bounds = np.frombuffer(content, np.int32, n_bounds // 4, bounds_at).tolist()
-    texts = tuple(
-        content[bytes_at + start : bytes_at + end].decode()
-        for start, end in zip(bounds[:-1], bounds[1:], strict=True)
-    )
-    return values, texts
+    bounds = bytes_at + np.frombuffer(content, np.int32, n_bounds // 4, bounds_at).astype(np.int64)
+    if np.any(bounds < 0) or np.any(bounds[1:] < bounds[:-1]):
+        raise ValueError(f"the texts of {name} overlap")
+    return values, tuple(content[start:end].decode() for start, end in pairwise(bounds.tolist()))

@@ -1,28 +1,18 @@
 """The store as a whole: which crawls it holds, and how one is added, replaced or removed.
 
-::
-
-    crawlgauge.store/
-      store.json                 by which rule URLs are the same
-      crawls/LABEL/              manifest.json, a file for each set, one for attributes, a lock
-      cache/                     counts and the like, which can be lost
-      spill/                     what does not fit into memory, while a process runs
-
 What is here needs no numpy: to list the crawls of a store takes no longer than to read their
 manifests.
 """
 
-import logging
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from crawlgauge.crawl import check_label
-from crawlgauge.errors import StoreBusy, StoreError
+from crawlgauge.errors import StoreError
 from crawlgauge.keys.rules import BY_URL, LEVELS, RULES, KeyRule, check_level, rule_of
 from crawlgauge.sources.remote import AnyPath, ObjectChanged, RemotePath
 from crawlgauge.store.crawl_set import (
@@ -31,53 +21,28 @@ from crawlgauge.store.crawl_set import (
     CrawlSet,
     Manifest,
     check_document,
-    has_leftovers,
-    is_own_file,
     to_document,
 )
-from crawlgauge.store.files import (
-    LOCK_NAME,
-    PARTIAL_PREFIX,
-    create_file,
-    explain_os_error,
-    hold_lock,
-    remove_if_abandoned,
-    replace_file,
-    sync_folder,
-)
-from crawlgauge.store.spilling import SPILL_FOLDER, remove_abandoned
+from crawlgauge.store.crawl_writer import CACHE, CRAWLS, STORE_FILE, CrawlWriter
+from crawlgauge.store.files import explain_os_error
+from crawlgauge.store.local_store import create_local, hold_local, remove_local_if_empty
 
 if TYPE_CHECKING:
     from crawlgauge.store.attributes import Attributes
-    from crawlgauge.store.key_set import Keys
 
 __all__ = [
-    "CACHE",
-    "CRAWLS",
-    "STORE_FILE",
-    "CrawlWriter",
     "Finding",
     "Store",
-    "UnwrittenSet",
     "create_store",
     "open_store",
     "store_for_adding",
     "stored_rule",
     "verify_crawls",
-    "write_crawl",
 ]
-
-STORE_FILE = "store.json"
-CRAWLS = "crawls"
-CACHE = "cache"
 
 _SCHEMA = "crawlgauge.store/2"
 _REQUESTS_AT_ONCE = 16
-_PATIENCE = 1.0
-"""Seconds: a process that cleans up after another has its lock for less."""
 _MAX_CHANGES = 8
-
-_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -99,20 +64,23 @@ class Store:
 
     def labels(self) -> list[str]:
         """Return the labels of all crawls, sorted."""
-        with explain_os_error("read", self.path):
-            found = (self.path / CRAWLS).glob(f"[!.]*/{MANIFEST_NAME}")
-            labels = sorted(manifest.parent.name for manifest in found)
-            if isinstance(self.path, RemotePath):
-                # A listing may be late, and show crawls that were removed.
-                are_held = self._map(self.holds, labels)
-                labels = [label for label, is_held in zip(labels, are_held, strict=True) if is_held]
-        return labels
+        folder = self.path / CRAWLS
+        labels: list[str] = []
+        with explain_os_error("read", folder):
+            if isinstance(folder, RemotePath):
+                found = folder.glob(f"[!.]*/{MANIFEST_NAME}")
+                labels = sorted(manifest.parent.name for manifest in found)
+            elif folder.exists():
+                # Not by a glob, which passes over what may not be read.
+                names = sorted(entry.name for entry in folder.iterdir())
+                labels = [name for name in names if not name.startswith(".")]
+            # A listing may be late, and show crawls that were removed.
+            are_held = self._map(lambda label: _is_there(folder / label / MANIFEST_NAME), labels)
+        return [label for label, is_held in zip(labels, are_held, strict=True) if is_held]
 
     def holds(self, label: str) -> bool:
         """Tell whether there is a crawl of that label."""
-        path = self.folder(label) / MANIFEST_NAME
-        with explain_os_error("read", path):
-            return path.is_file()
+        return _is_there(self.folder(label) / MANIFEST_NAME)
 
     def manifest(self, label: str) -> Manifest:
         """Return all that is known of a crawl.
@@ -140,7 +108,8 @@ class Store:
         StoreError
             If one of them is damaged.
         """
-        found = self._map(self.manifest, self.labels())
+        read = self._map(self._manifest_if_there, self.labels())
+        found = [manifest for manifest in read if manifest is not None]
         return sorted(found, key=lambda item: (item.of_urls.crawl.date, item.label))
 
     def crawl_sets(self, level: str = BY_URL) -> list[CrawlSet]:
@@ -176,7 +145,7 @@ class Store:
         return folder
 
     @contextmanager
-    def writing(self, label: str) -> "Iterator[CrawlWriter]":
+    def writing(self, label: str) -> Iterator[CrawlWriter]:
         """Hold the crawl of that label for writing; other processes are kept out meanwhile.
 
         Raises
@@ -218,13 +187,23 @@ class Store:
         """Return the folder of a crawl, whether it is there or not."""
         return self.path / CRAWLS / check_label(label)
 
-    def _hold(self, label: str) -> "AbstractContextManager[CrawlWriter]":
+    def _hold(self, label: str) -> AbstractContextManager[CrawlWriter]:
+        document = _to_store_file(self.key_rule)
         if isinstance(self.path, RemotePath):
             # Stores on the disk need nothing of it.
             from crawlgauge.store.remote_store import hold_remote
 
-            return hold_remote(self.path, label, self.key_rule)
-        return _hold_local(self.path, label, self.key_rule)
+            return hold_remote(self.path, label, document)
+        return hold_local(self.path, label, document)
+
+    def _manifest_if_there(self, label: str) -> Manifest | None:
+        """Return all that is known of a crawl, unless it was removed since it was listed."""
+        try:
+            return self.manifest(label)
+        except StoreError:
+            if self.holds(label):
+                raise
+            return None
 
     def _map(self, action: Callable[[str], T], labels: list[str]) -> list[T]:
         """Do something for each crawl, for several at once where each takes its time to answer."""
@@ -249,6 +228,11 @@ def _choose_level(manifest: Manifest, level: str) -> CrawlSet:
     return sets[level]
 
 
+def _is_there(path: AnyPath) -> bool:
+    with explain_os_error("read", path):
+        return path.is_file()
+
+
 def _read_content(path: AnyPath) -> bytes:
     """Return all of a small file, as it is at one moment."""
     for _ in range(_MAX_CHANGES):
@@ -256,141 +240,6 @@ def _read_content(path: AnyPath) -> bytes:
         with suppress(ObjectChanged):
             return path.read_bytes()
     return path.read_bytes()
-
-
-# ------------------------------------------------------------------------------ writing a crawl
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class UnwrittenSet:
-    """A set that is to be written.
-
-    Parameters
-    ----------
-    description
-        All that is known of it without its keys.
-    ranges
-        Its keys, sorted and unique, in parts.
-    n_most
-        How many keys there are at most.
-    """
-
-    description: CrawlSet
-    ranges: "Iterable[Keys]"
-    n_most: int
-
-
-class CrawlWriter(Protocol):
-    """Writes one crawl that is held for writing; see `Store.writing`."""
-
-    @property
-    def label(self) -> str:
-        """The crawl's."""
-
-    @property
-    def folder(self) -> AnyPath:
-        """Where the crawl is, or will be."""
-
-    @property
-    def workplace(self) -> Path:
-        """The folder on the disk that its files are made in; it exists."""
-
-    def publish(self, sets: Sequence[UnwrittenSet], attributes: "Attributes") -> Manifest:
-        """Write the sets of all levels and make them the crawl's, in place of what was there.
-
-        Raises
-        ------
-        StoreError
-            If that is not possible; the crawl is as it was.
-        """
-
-    def remove(self) -> None:
-        """Take the crawl away."""
-
-
-def write_crawl(
-    folder: Path, label: str, sets: Sequence[UnwrittenSet], attributes: "Attributes"
-) -> Manifest:
-    """Write the files of a crawl into a folder on the disk, but for its manifest."""
-    from crawlgauge.store.attributes import write_attributes
-    from crawlgauge.store.key_set import write_keys
-
-    written = [
-        write_keys(folder, item.ranges, item.description, n_most=item.n_most) for item in sets
-    ]
-    return Manifest(
-        label=label,
-        sets={item.level: item for item in written},
-        attributes=write_attributes(folder, attributes),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _LocalCrawlWriter:
-    """Writes a crawl into a folder whose lock is held; see `CrawlWriter`."""
-
-    label: str
-    folder: Path
-
-    @property
-    def workplace(self) -> Path:
-        return self.folder
-
-    def publish(self, sets: Sequence[UnwrittenSet], attributes: "Attributes") -> Manifest:
-        with explain_os_error("write", self.folder):
-            manifest = write_crawl(self.folder, self.label, sets, attributes)
-            replace_file(self.folder / MANIFEST_NAME, manifest.to_bytes())
-        try:
-            self.clean()
-        except OSError as error:
-            # The crawl is there; whoever writes next cleans up.
-            _log.warning("leftovers stay in %s: %s", self.folder, error.strerror)
-        return manifest
-
-    def remove(self) -> None:
-        with explain_os_error("write", self.folder):
-            (self.folder / MANIFEST_NAME).unlink()
-            sync_folder(self.folder)
-            self.clean()
-
-    def clean(self) -> None:
-        """Delete what the manifest does not name: leftovers of killed processes, old sets."""
-        wanted: set[str] = set()
-        manifest = self.folder / MANIFEST_NAME
-        if manifest.exists():
-            try:
-                wanted = Manifest.from_bytes(manifest.read_bytes(), self.folder, self.label).names
-            except StoreError:
-                return  # A damaged manifest names nothing; replacing the crawl heals it.
-        for entry in self.folder.iterdir():
-            if is_own_file(entry.name) and entry.name not in wanted:
-                entry.unlink()
-
-
-@contextmanager
-def _hold_local(path: Path, label: str, key_rule: str) -> Iterator[_LocalCrawlWriter]:
-    folder = path / CRAWLS / label
-    with hold_lock(folder, patience=_PATIENCE):
-        # Another process that failed may have taken the empty store away meanwhile.
-        create_store(path, key_rule)
-        writer = _LocalCrawlWriter(label=label, folder=folder)
-        writer.clean()
-        _clean_up_after_killed(path, label)
-        yield writer
-
-
-def _clean_up_after_killed(path: Path, label: str) -> None:
-    """Delete what processes left behind that are no more; those that live keep theirs."""
-    remove_abandoned(path)
-    for leftover in (path / CACHE).glob(f"{PARTIAL_PREFIX}*"):
-        remove_if_abandoned(leftover)
-    # Each folder that a process has written in holds a lock: any other is not the store's to clean.
-    folders = {lock.parent for lock in (path / CRAWLS).glob(f"[!.]*/{LOCK_NAME}")}
-    for folder in folders - {path / CRAWLS / label}:
-        if has_leftovers([entry.name for entry in folder.glob("*")]):
-            # A crawl that is being written cleans up after itself.
-            with suppress(StoreBusy), hold_lock(folder):
-                _LocalCrawlWriter(label=folder.name, folder=folder).clean()
 
 
 # --------------------------------------------------------------------------- opening and making
@@ -431,9 +280,8 @@ def open_store(path: AnyPath, *, create_with: KeyRule | None = None) -> Store:
 
 def stored_rule(path: AnyPath) -> KeyRule | None:
     """Return the rule of the store at `path`, or None if there is no store yet."""
-    with explain_os_error("open the store", path):
-        if not (path / STORE_FILE).is_file():
-            return None
+    if not _is_there(path / STORE_FILE):
+        return None
     key_rule = open_store(path).key_rule
     for rule in RULES.values():
         if str(rule) == key_rule:
@@ -447,8 +295,7 @@ def stored_rule(path: AnyPath) -> KeyRule | None:
 @contextmanager
 def store_for_adding(path: AnyPath, rule: KeyRule) -> Iterator[Store]:
     """Open a store, or make it; if nothing comes to be in it, take it away again."""
-    with explain_os_error("open the store", path):
-        is_new = not (path / STORE_FILE).is_file()
+    is_new = not _is_there(path / STORE_FILE)
     store = open_store(path, create_with=rule)
     try:
         yield store
@@ -460,46 +307,26 @@ def store_for_adding(path: AnyPath, rule: KeyRule) -> Iterator[Store]:
 
 def create_store(path: AnyPath, key_rule: str) -> None:
     """Make a store where there is none; one that is there is left as it is."""
-    document = to_document({"schema": _SCHEMA, "key_rule": key_rule})
+    document = _to_store_file(key_rule)
     if isinstance(path, RemotePath):
         from crawlgauge.store.remote_store import create_remote
 
         create_remote(path, document)
-        return
-    if path.exists() and not path.is_dir():
-        raise StoreError(f"{path} is a file; name a folder for the store")
-    leftovers = list(path.glob(f"{PARTIAL_PREFIX}*"))
-    if not (path / STORE_FILE).exists():
-        if path.is_dir() and not all(_is_of_store(entry.name) for entry in path.iterdir()):
-            raise StoreError(f"{path} is a folder of other files; name another for the store")
-        (path / CRAWLS).mkdir(parents=True, exist_ok=True)
-        try:
-            create_file(path / STORE_FILE, document)
-        except OSError:
-            _remove_if_empty(path)
-            raise
-    for leftover in leftovers:
-        leftover.unlink(missing_ok=True)
+    else:
+        create_local(path, document)
 
 
-def _is_of_store(name: str) -> bool:
-    """Tell whether something belongs to a store; another process may just be making the same."""
-    return name in {STORE_FILE, CRAWLS, CACHE, SPILL_FOLDER} or name.startswith(PARTIAL_PREFIX)
+def _to_store_file(key_rule: str) -> bytes:
+    return to_document({"schema": _SCHEMA, "key_rule": key_rule})
 
 
 def _remove_if_empty(path: AnyPath) -> None:
-    """Take a store away that holds no crawls; one that does is left as it is."""
     if isinstance(path, RemotePath):
         from crawlgauge.store.remote_store import remove_remote_if_empty
 
         remove_remote_if_empty(path)
-        return
-    # A folder that is not empty cannot be removed, also when another process has just begun.
-    with suppress(OSError):
-        (path / CRAWLS).rmdir()
-        shutil.rmtree(path / CACHE, ignore_errors=True)
-        (path / STORE_FILE).unlink(missing_ok=True)
-        path.rmdir()
+    else:
+        remove_local_if_empty(path)
 
 
 # ------------------------------------------------------------------------------------ verifying
@@ -531,6 +358,8 @@ def verify_crawls(store: Store) -> Iterator[Finding]:
             problem = str(error)
             with suppress(StoreError):
                 problem = _find_problem(store, label)
+            if not store.holds(label):
+                continue  # Another process has removed it.
         yield Finding(label=label, problem=problem)
 
 

@@ -11,14 +11,15 @@ import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
 from crawlgauge.crawl import Crawl, format_time, parse_time
 from crawlgauge.damage import Damage
 from crawlgauge.errors import CrawlError, StoreError
-from crawlgauge.keys.rules import BY_URL
-from crawlgauge.keys.sampling import rate_of
+from crawlgauge.keys.rules import BY_URL, LEVELS
+from crawlgauge.keys.sampling import WHOLE, rate_of
 from crawlgauge.provenance import Provenance
 from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store.files import PARTIAL_PREFIX
@@ -26,6 +27,7 @@ from crawlgauge.store.files import PARTIAL_PREFIX
 __all__ = [
     "ADD_AGAIN",
     "MANIFEST_NAME",
+    "NONSENSE",
     "CrawlSet",
     "Manifest",
     "StoredAttributes",
@@ -38,9 +40,12 @@ __all__ = [
 
 ADD_AGAIN = "add the crawl again from its files with --replace"
 MANIFEST_NAME = "manifest.json"
+NONSENSE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, CrawlError)
+"""What is raised where a document says what cannot be."""
 
 _SCHEMA = "crawlgauge.crawl/2"
 _OWN_FILE = re.compile(r"(url|content|text|attributes)-[0-9a-f]{16}\.arrow")
+_OLD_BEGINNINGS = (b'{"schema": "crawlgauge.', b'{\n "schema": "crawlgauge.')
 _DOCUMENT = re.compile(rb'\{"sha256": "([0-9a-f]{64})", "content": (.*)\}\n?', re.DOTALL)
 
 
@@ -269,20 +274,9 @@ class Manifest:
                 f"folder the name back, or {ADD_AGAIN}"
             )
         try:
-            sets = [_set_from_dict(item, folder) for item in document["sets"]]
-            found = document["attributes"]
-            attributes = StoredAttributes(
-                file=_own_name(found["file"]),
-                sha256=found["sha256"],
-                n_rows=int(found["n_rows"]),
-                threshold=int(found["threshold"], 16),
-                layout=found["layout"],
-            )
-            if BY_URL not in {item.level for item in sets}:
-                raise ValueError("it names no set of URLs")
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, CrawlError) as error:
+            return _manifest_from_dict(document, folder, label)
+        except NONSENSE as error:
             raise StoreError(f"{path} is damaged ({error!r}); {ADD_AGAIN}") from error
-        return cls(label=label, sets={item.level: item for item in sets}, attributes=attributes)
 
 
 def to_document(content: Mapping[str, Any]) -> bytes:
@@ -300,14 +294,19 @@ def check_document(content: bytes, path: AnyPath, schema: str) -> dict[str, Any]
         If it is not as it was written, or of another format.
     """
     found = _DOCUMENT.fullmatch(content)
-    if found is None and content.startswith((b'{"schema": "crawlgauge.', b'{\n "schema": "crawlgauge.')):
+    if found is None and content.startswith(_OLD_BEGINNINGS):
         raise StoreError(
             f"{path} was written by version 0.1 of crawlgauge, whose stores this version does not "
             "read; add the crawls again from their files into a new store"
         )
     if found is None or hashlib.sha256(found[2]).hexdigest().encode() != found[1]:
         raise StoreError(f"{path} is damaged: it was changed after it was written; {ADD_AGAIN}")
-    document: dict[str, Any] = json.loads(found[2])
+    try:
+        document = json.loads(found[2])
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise StoreError(f"{path} is damaged: it holds no JSON object; {ADD_AGAIN}")
     if document.get("schema") != schema:
         raise StoreError(
             f"{path} is of format {document.get('schema')!r}; this version of crawlgauge reads "
@@ -351,44 +350,98 @@ def _set_to_dict(item: CrawlSet) -> dict[str, Any]:
     }
 
 
+def _manifest_from_dict(document: Mapping[str, Any], folder: AnyPath, label: str) -> Manifest:
+    """Read a manifest; whatever it says that cannot be is a `ValueError` or the like."""
+    sets = {}
+    for item in document["sets"]:
+        found = _set_from_dict(item, folder)
+        if found.crawl.label != label or found.level in sets or found.level not in LEVELS:
+            raise ValueError(f"it has no set of {found.level!r} of crawl {found.crawl.label!r}")
+        sets[found.level] = found
+    about = document["attributes"]
+    attributes = StoredAttributes(
+        file=_own_name(about["file"]),
+        sha256=about["sha256"],
+        n_rows=_count(about["n_rows"]),
+        threshold=_threshold(about["threshold"]),
+        layout=dict(about["layout"]),
+    )
+    if attributes.n_rows > sets[BY_URL].stored.n_keys:
+        raise ValueError("it has more attributes than keys")
+    return Manifest(label=label, sets=sets, attributes=attributes)
+
+
 def _set_from_dict(document: Mapping[str, Any], folder: AnyPath) -> CrawlSet:
     checksums, fences = document["checksums"], document["fences"]
     stored = StoredKeys(
         file=_own_name(document["file"]),
         frame=document["frame"],
-        n_bytes=int(document["n_bytes"]),
-        offset=int(document["offset"]),
-        n_keys=int(document["n_keys"]),
-        block_keys=int(document["block_keys"]),
+        n_bytes=_count(document["n_bytes"]),
+        offset=_count(document["offset"]),
+        n_keys=_count(document["n_keys"]),
+        block_keys=_count(document["block_keys"]),
         checksums=tuple(int(checksums[k : k + 8], 16) for k in range(0, len(checksums), 8)),
         fences=tuple(int(fences[k : k + 16], 16) for k in range(0, len(fences), 16)),
     )
-    n_blocks = -(-stored.n_keys // stored.block_keys)
-    if not n_blocks or {len(stored.checksums), len(stored.fences)} != {n_blocks}:
-        raise ValueError("its blocks do not fit its keys")
+    crawl = Crawl(
+        label=document["label"],
+        date=dt.date.fromisoformat(document["date"]),
+        n_urls=_count(document["n_urls"]),
+        n_sampled=None if document["n_sampled"] is None else _count(document["n_sampled"]),
+        first_capture=parse_time(document["first_capture"]),
+        last_capture=parse_time(document["last_capture"]),
+        damaged=bool(document["damage"]),
+    )
+    threshold = _threshold(document["threshold"])
+    _check_places(stored, crawl.n_counted, threshold)
+    days = {dt.date.fromisoformat(day).toordinal(): _count(n) for day, n in document["days"]}
     return CrawlSet(
-        crawl=Crawl(
-            label=document["label"],
-            date=dt.date.fromisoformat(document["date"]),
-            n_urls=document["n_urls"],
-            n_sampled=document["n_sampled"],
-            first_capture=parse_time(document["first_capture"]),
-            last_capture=parse_time(document["last_capture"]),
-            damaged=bool(document["damage"]),
-        ),
+        crawl=crawl,
         level=document["level"],
-        key_rule=document["key_rule"],
-        threshold=int(document["threshold"], 16),
-        n_captures=document["n_captures"],
-        rejected=document["rejected"],
-        excluded=document["excluded"],
-        unassigned=document["unassigned"],
-        n_no_status=document["n_no_status"],
-        n_by_digest=document.get("n_by_digest", 0),
-        days={dt.date.fromisoformat(day).toordinal(): n for day, n in document["days"]},
+        key_rule=str(document["key_rule"]),
+        threshold=threshold,
+        n_captures=_count(document["n_captures"]),
+        rejected=_counts(document["rejected"]),
+        excluded=_counts(document["excluded"]),
+        unassigned=_counts(document["unassigned"]),
+        n_no_status=_count(document["n_no_status"]),
+        n_by_digest=_count(document.get("n_by_digest", 0)),
+        days=days,
         damage=tuple(map(Damage.from_dict, document["damage"])),
-        checksum=document["checksum"],
+        checksum=str(document["checksum"]),
         provenance=Provenance.from_dict(document["provenance"]),
         folder=folder,
         keys=stored,
     )
+
+
+def _check_places(stored: StoredKeys, n_keys: int, threshold: int) -> None:
+    """See that the keys can be where they are said to be, whatever else may be wrong with them."""
+    if stored.n_keys != n_keys or not stored.block_keys:
+        raise ValueError("it has another number of keys")
+    n_blocks = -(-n_keys // stored.block_keys)
+    if {len(stored.checksums), len(stored.fences)} != {n_blocks}:
+        raise ValueError("its blocks do not fit its keys")
+    # Eight bytes of a key are read at once.
+    if stored.offset % 8 or stored.offset + 8 * n_keys > stored.n_bytes:
+        raise ValueError("its keys are not within its file")
+    bounds = (-1, *stored.fences, threshold)
+    if any(one >= other for one, other in pairwise(bounds)):
+        raise ValueError("its keys are not in order")
+
+
+def _count(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"{value!r} is no count")
+    return value
+
+
+def _counts(values: Mapping[str, object]) -> dict[str, int]:
+    return {name: _count(n) for name, n in values.items()}
+
+
+def _threshold(text: str) -> int:
+    threshold = int(text, 16)
+    if not 0 < threshold <= WHOLE:
+        raise ValueError(f"{text} is no threshold")
+    return threshold

@@ -209,11 +209,15 @@ def acquire_lock(folder: Path) -> int:
     """
     path = folder / LOCK_NAME
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
         try:
+            folder.mkdir(parents=True, exist_ok=True)
             handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         except FileNotFoundError:
-            continue  # Another process removed the emptied folder in between.
+            continue  # Another process removed the emptied folder, or its parent, in between.
+        except FileExistsError:
+            if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+                raise
+            continue  # As above, between two looks of mkdir.
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -248,8 +252,8 @@ def _is_same_file(handle: int, path: Path) -> bool:
 
 
 def _remove_if_empty(folder: Path) -> None:
-    """Leave no folder behind that holds nothing but the lock."""
-    with suppress(FileNotFoundError):  # Somebody deleted the whole store meanwhile.
+    """Leave no folder behind that holds nothing but the lock, unless the system wants it."""
+    with suppress(OSError):  # Whoever writes next cleans up.
         if [entry.name for entry in folder.iterdir()] == [LOCK_NAME]:
             (folder / LOCK_NAME).unlink()
             folder.rmdir()

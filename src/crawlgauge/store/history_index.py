@@ -8,6 +8,7 @@ bits, each with a checksum in a document beside the file; what does not fit it i
 import hashlib
 import json
 import logging
+import operator
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -22,7 +23,7 @@ from crawlgauge.core.mapping import Mapping
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import KEY_BITS, count_ranges
 from crawlgauge.store.arrow_file import BatchesFile
-from crawlgauge.store.crawl_set import CrawlSet, check_document, to_document
+from crawlgauge.store.crawl_set import NONSENSE, CrawlSet, check_document, to_document
 from crawlgauge.store.files import check_room, partial_file, replace_file
 
 __all__ = [
@@ -41,6 +42,7 @@ NO_GROUP = 255
 
 _SCHEMA = "crawlgauge.index/1"
 _PATTERN = "index-*.json"
+_MASK_TYPES = [np.dtype(f"<u{n_bytes}") for n_bytes in (2, 4, 8)]
 
 _log = logging.getLogger(__name__)
 
@@ -132,17 +134,40 @@ class HistoryIndex:
 
     def __init__(self, path: Path) -> None:
         document = check_document(path.read_bytes(), path, _SCHEMA)
-        self.subject = Subject.from_dict(document["subject"])
-        self.origins = tuple(document["origins"])
-        self.group_threshold = int(document["group_threshold"], 16)
-        self.range_bits: int = document["range_bits"]
-        self._mask_type = np.dtype(document["mask_type"])
-        self._ranges: list[list[int]] = document["ranges"]
-        self._is_checked = bytearray(len(self._ranges))
         self._path = path.with_suffix(".arrow")
         self._mapping = memoryview(Mapping(self._path))
-        if len(self._mapping) != document["n_bytes"]:
-            raise StoreError(f"{self._path} has another length than it had")
+        try:
+            self.subject = Subject.from_dict(document["subject"])
+            self.origins = tuple(document["origins"])
+            self.group_threshold = int(document["group_threshold"], 16)
+            self.range_bits = operator.index(document["range_bits"])
+            self._mask_type = np.dtype(document["mask_type"])
+            self._ranges = [
+                [operator.index(number) for number in row] for row in document["ranges"]
+            ]
+            self._check(document["n_bytes"])
+        except NONSENSE as error:
+            raise StoreError(f"{path} is damaged ({error!r})") from error
+        self._is_checked = bytearray(len(self._ranges))
+
+    def _check(self, n_bytes: int) -> None:
+        """See that what the document says can be, whatever the rows are."""
+        n_ranges = count_ranges(self.range_bits, self.subject.threshold)
+        if len(self._mapping) != n_bytes or len(self._ranges) != n_ranges:
+            raise ValueError("it has another length than it had")
+        if self._mask_type not in _MASK_TYPES or len(self.subject.checksums) > self._n_mask_bits:
+            raise ValueError("its masks are none")
+        sizes = (8, self._mask_type.itemsize, 1)
+        for n_rows, checksum, *places in self._ranges:
+            if not n_rows and checksum:
+                raise ValueError("it has lost rows")
+            for size, place in zip(sizes, places, strict=True):
+                if not 0 <= place <= place + size * n_rows <= n_bytes:
+                    raise ValueError("its rows are not within it")
+
+    @property
+    def _n_mask_bits(self) -> int:
+        return 8 * int(self._mask_type.itemsize)
 
     @property
     def n_keys(self) -> int:
@@ -187,7 +212,8 @@ class HistoryIndex:
             for dtype, place in zip(types, places, strict=True)
         )
         if not self._is_checked[number]:
-            if _checksum(keys, masks, groups) != checksum:
+            n_crawls = len(self.subject.checksums)
+            if _checksum(keys, masks, groups) != checksum or int(masks.max()) >> n_crawls:
                 raise IndexDamaged(str(self._path))
             self._is_checked[number] = True
         start = int(np.searchsorted(keys, np.uint64(low)))
@@ -296,13 +322,13 @@ class IndexWriter:
         groups: NDArray[np.uint8],
     ) -> None:
         self._folder, self._subject, self._about, self._groups = folder, subject, about, groups
-        n_bits = next(n for n in (16, 32, 64) if n >= len(subject.checksums))
-        self._mask_type = np.dtype(f"<u{n_bits // 8}")
+        n_crawls = len(subject.checksums)
+        self._mask_type = next(kind for kind in _MASK_TYPES if 8 * kind.itemsize >= n_crawls)
         self._ranges: list[list[int]] = []
         self._stack = ExitStack()
         self._file: BinaryIO | None = None
         with self._forgiving():
-            check_room(folder, n_most * (9 + n_bits // 8), "the index of histories")
+            check_room(folder, n_most * (9 + self._mask_type.itemsize), "the index of histories")
             self._partial = self._stack.enter_context(partial_file(folder, "index.arrow"))
             self._file = self._stack.enter_context(self._partial.open("wb"))
             types = {"key": np.dtype("<u8"), "mask": self._mask_type, "group": np.dtype("u1")}

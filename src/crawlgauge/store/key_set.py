@@ -163,7 +163,8 @@ class KeyReader:
             except FileNotFoundError:
                 raise missing(self._path) from None
         self._check_size(len(mapping))
-        self._keys = np.frombuffer(memoryview(mapping), "<u8", self._stored.n_keys, self._stored.offset)
+        content = memoryview(mapping)
+        self._keys = np.frombuffer(content, "<u8", self._stored.n_keys, self._stored.offset)
 
     def _check_size(self, n_bytes: int) -> None:
         if n_bytes != self._stored.n_bytes:
@@ -193,9 +194,10 @@ class KeyReader:
 
     def _blocks(self, first: int, end: int) -> Keys:
         block_keys, n_keys = self._stored.block_keys, self._stored.n_keys
-        keys = self._fetch(first, end) if self._keys is None else (
-            self._keys[first * block_keys : min(end * block_keys, n_keys)]
-        )
+        if self._keys is None:
+            keys = self._fetch(first, end)
+        else:
+            keys = self._keys[first * block_keys : min(end * block_keys, n_keys)]
         for block in range(first, end):
             if not self._is_checked[block]:
                 part = keys[(block - first) * block_keys : (block + 1 - first) * block_keys]
@@ -238,8 +240,6 @@ def find_key_damage(crawl_set: CrawlSet) -> str | None:
         last = int(keys[-1])
     if last >= crawl_set.threshold:
         return f"{path} is damaged: it holds keys beyond its sample; {ADD_AGAIN}"
-    if stored.n_keys != crawl_set.crawl.n_counted:
-        return f"{path} is damaged: it has another number of keys; {ADD_AGAIN}"
     end = stored.offset + 8 * stored.n_keys
     with explain_os_error("read", path):
         frame = hashlib.sha256(_read_range(path, 0, stored.offset))

@@ -1,5 +1,6 @@
 """A store on object storage, which has no rename: a crawl is there when its manifest is."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -9,15 +10,8 @@ from typing import TYPE_CHECKING
 
 from crawlgauge.errors import StoreBusy, StoreError
 from crawlgauge.sources.remote import RemotePath
-from crawlgauge.store.catalogue import (
-    CACHE,
-    CRAWLS,
-    STORE_FILE,
-    UnwrittenSet,
-    create_store,
-    write_crawl,
-)
-from crawlgauge.store.crawl_set import MANIFEST_NAME, Manifest, has_leftovers
+from crawlgauge.store.crawl_set import MANIFEST_NAME, Manifest, has_leftovers, is_own_file
+from crawlgauge.store.crawl_writer import CACHE, CRAWLS, STORE_FILE, UnwrittenSet, write_crawl
 from crawlgauge.store.files import LOCK_NAME, explain_os_error
 from crawlgauge.store.objects import Conflict, Lease, Objects, hold_lease, lease_seconds
 from crawlgauge.store.spilling import SpillFolder, remove_abandoned
@@ -33,6 +27,8 @@ still be on its way, and a claim that is over was renewed longer ago."""
 
 _MAX_ATTEMPTS = 3
 """A process that has lost its claim may publish once more; two of them are hard to imagine."""
+
+_log = logging.getLogger(__name__)
 
 
 def create_remote(path: RemotePath, document: bytes) -> None:
@@ -58,24 +54,24 @@ def remove_remote_if_empty(path: RemotePath) -> None:
 
 
 @contextmanager
-def hold_remote(store: RemotePath, label: str, key_rule: str) -> "Iterator[RemoteCrawlWriter]":
+def hold_remote(store: RemotePath, label: str, document: bytes) -> "Iterator[RemoteCrawlWriter]":
     """Hold a crawl for writing, and clean up what killed processes have left in the store."""
     remove_abandoned(store)
     objects = Objects(store)
-    with _hold(store, objects, label, key_rule) as writer:
+    with _hold(store, objects, label, document) as writer:
         # Another process that failed may have taken the empty store away meanwhile.
-        create_store(store, key_rule)
+        create_remote(store, document)
         writer.clean(min_age=lease_seconds() * _SHARE_TO_ARRIVE)
         for other in _find_leftovers(objects) - {label}:
             # A crawl that is being written cleans up after itself.
-            with suppress(StoreBusy), _hold(store, objects, other, key_rule) as other_writer:
+            with suppress(StoreBusy), _hold(store, objects, other, document) as other_writer:
                 other_writer.clean(min_age=lease_seconds() * _SHARE_TO_ARRIVE)
         yield writer
 
 
 @contextmanager
 def _hold(
-    store: RemotePath, objects: Objects, label: str, key_rule: str
+    store: RemotePath, objects: Objects, label: str, document: bytes
 ) -> "Iterator[RemoteCrawlWriter]":
     folder = f"{CRAWLS}/{label}"
     with (
@@ -85,7 +81,7 @@ def _hold(
         present = objects.head(f"{folder}/{MANIFEST_NAME}")
         yield RemoteCrawlWriter(
             store=store,
-            key_rule=key_rule,
+            document=document,
             label=label,
             objects=objects,
             lease=lease,
@@ -110,10 +106,10 @@ def _find_leftovers(objects: Objects) -> set[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteCrawlWriter:
-    """Writes a crawl that is held by a lease; see `crawlgauge.store.catalogue.CrawlWriter`."""
+    """Writes a crawl that is held by a lease; see `CrawlWriter`."""
 
     store: RemotePath
-    key_rule: str
+    document: bytes
     label: str
     objects: Objects
     lease: Lease
@@ -145,8 +141,8 @@ class RemoteCrawlWriter:
                 if self.objects.head(self._at(name)) is None:
                     self._upload(name)
             # Another process that failed may have found the store empty, and taken it away.
-            create_store(self.store, self.key_rule)
-            self.clean()
+            create_remote(self.store, self.document)
+        self._try_to_clean()
         for name in manifest.names:
             (self.workplace / name).unlink(missing_ok=True)
         return Manifest.from_bytes(manifest.to_bytes(), self.folder, self.label)
@@ -163,24 +159,32 @@ class RemoteCrawlWriter:
                         f"crawl {self.label!r} was replaced by another process meanwhile; it is "
                         "not removed"
                     ) from error
-            self.clean()
+        self._try_to_clean()
 
     def clean(self, *, min_age: float = 0.0) -> None:
         """Delete what the manifest does not name: leftovers of killed processes, old sets."""
         found = self.objects.listed(self._at(""))
         # Read after the listing: what is named later than it was listed is not deleted.
-        wanted = {LOCK_NAME, MANIFEST_NAME}
+        wanted: set[str] = set()
         manifest = self.objects.read(self._at(MANIFEST_NAME))
         if manifest is not None:
             try:
-                wanted |= Manifest.from_bytes(manifest.content, self.folder, self.label).names
+                wanted = Manifest.from_bytes(manifest.content, self.folder, self.label).names
             except StoreError:
                 return  # A damaged manifest names nothing; replacing the crawl heals it.
         for name in self.objects.unfinished_uploads(self._at("")):
             self.objects.abort_uploads(name)
         for entry in found:
-            if entry.name.removeprefix(self._at("")) not in wanted and entry.age >= min_age:
+            name = entry.name.removeprefix(self._at(""))
+            if is_own_file(name) and name not in wanted and entry.age >= min_age:
                 self.objects.delete(entry.name)
+
+    def _try_to_clean(self) -> None:
+        try:
+            self.clean()
+        except OSError as error:
+            # What was asked for is done; whoever writes next cleans up.
+            _log.warning("leftovers stay in %s: %s", self.folder, error.strerror or error)
 
     @contextmanager
     def _cleaning_up(self) -> Iterator[None]:

@@ -11,7 +11,6 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +21,8 @@ from crawlgauge.sources.remote import AnyPath, RemotePath
 from crawlgauge.store.files import acquire_lock, check_room, explain_os_error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from crawlgauge.store.key_set import Keys
 
 __all__ = ["SPILL_FOLDER", "SpillFolder", "remove_abandoned"]
@@ -125,10 +126,12 @@ def remove_abandoned(store: AnyPath) -> None:
     except FileNotFoundError:
         return
     for folder in folders:
+        if not folder.is_dir():
+            continue  # No process has made it.
         try:
             lock = acquire_lock(folder)
-        except StoreBusy:
-            continue  # Its process lives.
+        except (StoreBusy, OSError):
+            continue  # Its process lives, or it belongs to another user.
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
     _remove_if_empty(parent)

@@ -114,7 +114,7 @@ def test_inputs_that_lack_what_it_takes_are_named(tmp_path):
     path.write_text("http://a.org/\n")
     for how, message in [
         ({"period": "year"}, "--split year needs capture times"),
-        ({"pattern": "x"}, "--split-by needs the field 'filename'"),
+        ({"pattern": "x"}, "--split-by finds no label in the field 'filename'"),
         ({"pattern": "("}, "is no regular expression"),
     ]:
         with pytest.raises(SourceError, match=message):

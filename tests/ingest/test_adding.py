@@ -2,9 +2,9 @@
 
 import datetime as dt
 import gzip
-import json
 
 import pytest
+from store_places import change_document
 
 import crawlgauge as cg
 from crawlgauge.errors import CrawlError, DamagedInput, SourceError, StoreError
@@ -212,9 +212,7 @@ def test_progress_counts_bytes_to_the_end(store, make_list):
 
 
 def test_a_store_of_another_rule_is_refused(full_store, make_list):
-    (full_store / "store.json").write_text(
-        json.dumps({"schema": "crawlgauge.store/1", "key_rule": "raw/1"})
-    )
+    change_document(full_store / "store.json", key_rule="raw/1")
     with pytest.raises(StoreError, match=r"identifies URLs by raw/1, not by surt/1; keys of two"):
         cg.add_crawl(full_store, "2022-06", make_list([1]), identity="surt")
 
@@ -222,9 +220,7 @@ def test_a_store_of_another_rule_is_refused(full_store, make_list):
 def test_a_store_keeps_its_identity_unless_another_is_asked_for(store, make_list):
     cg.add_crawl(store, "2021-06", make_list([1]), identity="scheme-free")
     assert cg.add_crawl(store, "2021-12", make_list([2])).crawl_set.key_rule == "scheme-free/1"
-    (store / "store.json").write_text(
-        json.dumps({"schema": "crawlgauge.store/1", "key_rule": "surt/99"})
-    )
+    change_document(store / "store.json", key_rule="surt/99")
     with pytest.raises(StoreError, match=r"by surt/99, which this version does not know"):
         cg.add_crawl(store, "2022-06", make_list([3]))
 

@@ -2,17 +2,14 @@
 
 import base64
 import hashlib
-import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import xxhash
+from store_places import change_document, read_document
 
 import crawlgauge as cg
 from crawlgauge.errors import SourceError, StoreError
-from crawlgauge.store.set_file import SetReader
+from crawlgauge.store.key_set import KeyReader
 
 LEVELS = "url,content"
 
@@ -34,8 +31,7 @@ def write_index(path, rows):
 
 
 def keys_of(store, label, level="content"):
-    path = cg.open_store(store).set_path(label, level)
-    return sorted(int(key) for part in SetReader(path).ranges() for key in part)
+    return KeyReader(cg.open_store(store).crawl_set(label, level)).between(0, 1 << 64).tolist()
 
 
 def expected_keys(pages):
@@ -120,13 +116,13 @@ def test_removing_takes_all_levels(store, index):
     cg.add_crawl(store, "b", index(MOVED), levels=LEVELS)
     cg.remove_crawl(store, "a")
     assert {path.name for path in (store / "crawls").rglob("*") if path.is_file()} >= {"lock"}
-    assert not list((store / "crawls" / "a").glob("*.parquet"))
+    assert not list((store / "crawls" / "a").glob("*.arrow"))
     assert keys_of(store, "b") == expected_keys(range(40))
 
 
 def test_verify_sees_damage_of_each_level(store, index):
     cg.add_crawl(store, "a", index(MOVED), levels=LEVELS)
-    path = cg.open_store(store).set_path("a", "content")
+    path = cg.open_store(store).crawl_set("a", "content").path
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
@@ -134,14 +130,16 @@ def test_verify_sees_damage_of_each_level(store, index):
     assert "content-" in (finding.problem or "")
 
 
-def test_verify_sees_a_set_of_another_level_under_a_levels_name(store, index):
+def test_a_set_of_another_level_under_a_levels_name_is_refused(store, index):
     cg.add_crawl(store, "a", index(MOVED), levels=LEVELS)
-    manifest = store / "crawls" / "a" / "manifest.json"
-    document = json.loads(manifest.read_text())
-    document["sets"]["content"] = document["sets"]["url"]
-    manifest.write_text(json.dumps(document))
+    path = store / "crawls" / "a" / "manifest.json"
+    url, content = read_document(path.read_bytes())["sets"]
+    change_document(path, sets=[url, content | {name: url[name] for name in ("level", "file")}])
     (finding,) = cg.verify_store(store)
-    assert "its set of level content is one of level url" in (finding.problem or "")
+    assert "is damaged" in finding.problem
+    change_document(path, sets=[url, url | {"level": "content"}])
+    (finding,) = cg.verify_store(store)
+    assert "its keys are of rule surt/1, not of digest/1" in finding.problem
 
 
 def test_a_crawl_without_the_level_is_named_with_the_remedy(store, index):
@@ -188,55 +186,3 @@ def test_a_list_of_urls_has_no_contents(store, make_list):
     with pytest.raises(SourceError, match="none of 9 captures has a digest"):
         cg.add_crawl(store, "2021-06", make_list(range(9)), levels=LEVELS)
     assert not store.exists()
-
-
-KILLED_AT_EACH_STEP = """
-import os, sys
-import crawlgauge as cg
-
-store, first, second = sys.argv[1:]
-def add(path, **options):
-    return cg.add_crawl(store, "a", path, levels="url,content", **options)
-def look():
-    problems = [item.problem for item in cg.verify_store(store)]
-    opened = cg.open_store(store)
-    return problems, *(opened.crawl_set("a", level).crawl.n_urls for level in ("url", "content"))
-
-add(first, replace=True)
-for step in range(1, 1000):
-    pid = os.fork()
-    if pid == 0:
-        n_calls = 0
-        def watch(name):
-            original = getattr(os, name)
-            def call(*arguments, **options):
-                global n_calls
-                n_calls += 1
-                if n_calls == step:
-                    os._exit(9)
-                return original(*arguments, **options)
-            setattr(os, name, call)
-        for name in ("fsync", "replace", "unlink"):
-            watch(name)
-        add(second, replace=True)
-        os._exit(0)
-    _, status = os.waitpid(pid, 0)
-    print(look())
-    if os.WEXITSTATUS(status) == 0:
-        break
-    add(first, replace=True)
-"""
-
-
-@pytest.mark.slow
-def test_a_crawl_killed_at_any_step_has_both_old_levels_or_both_new(store, index, environment):
-    first = index(MOVED, "1.cdxj")
-    second = index([(k, k % 90, 6) for k in range(300)], "2.cdxj")
-    command = [sys.executable, "-c", KILLED_AT_EACH_STEP, *map(str, (store, first, second))]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    seen = done.stdout.splitlines()
-    assert set(seen) == {"([None], 100, 40)", "([None], 300, 90)"}
-    assert len(seen) > 10
-    assert seen[-1] == "([None], 300, 90)"
-    names = sorted(path.name.partition("-")[0] for path in Path(store, "crawls", "a").iterdir())
-    assert names == ["attributes", "content", "lock", "manifest.json", "url"]

@@ -5,13 +5,13 @@ import pytest
 
 import crawlgauge as cg
 from crawlgauge.errors import SourceError, StoreError
-from crawlgauge.keys import thresholds
-from crawlgauge.keys.thresholds import WHOLE, parse_sampling
-from crawlgauge.store.set_file import SetReader
+from crawlgauge.keys import sampling
+from crawlgauge.keys.sampling import WHOLE, parse_sampling
+from crawlgauge.store.key_set import KeyReader
 
 
 def keys_of(crawl_set):
-    return np.concatenate(list(SetReader(crawl_set.path).ranges()))
+    return KeyReader(crawl_set).between(0, WHOLE)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_a_share_keeps_the_keys_below_it_and_estimates_the_size(store, make_list
 
 
 def test_auto_keeps_as_many_keys_of_a_crawl_of_any_size(store, make_list, whole, monkeypatch):
-    monkeypatch.setattr(thresholds, "_AUTO_KEYS", 400)
+    monkeypatch.setattr(sampling, "_AUTO_KEYS", 400)
     sample = cg.add_crawl(store, "2021-06", make_list(range(5000)), sample="auto").crawl_set
     assert keys_of(sample).tolist() == keys_of(whole)[:400].tolist()
     assert sample.threshold == int(keys_of(whole)[400])
@@ -43,13 +43,16 @@ def test_auto_keeps_as_many_keys_of_a_crawl_of_any_size(store, make_list, whole,
 
 @pytest.mark.parametrize("sample", ["1/8", "auto"])
 def test_appending_to_a_sample_gives_the_sample_of_all(store, make_list, monkeypatch, sample):
-    monkeypatch.setattr(thresholds, "_AUTO_KEYS", 400)
+    monkeypatch.setattr(sampling, "_AUTO_KEYS", 400)
     first, second = make_list(range(2500), "a.txt"), make_list(range(2000, 5000), "b.txt")
     at_once = cg.add_crawl(store, "2021-06", [first, second], sample=sample).crawl_set
     cg.add_crawl(store, "2021-12", first, sample=sample)
     appended = cg.add_crawl(store, "2021-12", second, sample=sample, append=True).crawl_set
     assert appended.checksum == at_once.checksum
     assert appended.threshold == at_once.threshold
+    for crawl_set in (appended, at_once):
+        attributes = cg.open_store(store).attributes(crawl_set)
+        assert attributes.keys.tolist() == keys_of(at_once).tolist()
     with pytest.raises(StoreError, match=f"made in another way .sample {sample}"):
         cg.add_crawl(store, "2021-12", make_list(range(9), "c.txt"), append=True)
 
