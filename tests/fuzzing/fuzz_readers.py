@@ -64,9 +64,14 @@ def work(connection: Connection) -> None:
 
 def _answer(seed, base):
     before = _peak_bytes()
+    ignored = []
+    # Where the core cannot raise, an index out of bounds is told so, and passed over.
+    sys.unraisablehook = lambda told: ignored.append(f"{told.exc_value!r} in {told.object!r}")
     # An index looks for other files beside it.
     with TemporaryDirectory(prefix="input-", dir=base) as folder:
         answer = _read(write_files(make_hostile(seed), Path(folder)), seed)
+    if ignored:
+        answer["finding"] = f"unraisable: {ignored[0]}"
     growth = _peak_bytes() - before
     if growth > SLOWNESS * MAX_GROWTH_BYTES:
         answer["finding"] = f"memory: {growth:,} bytes more"

@@ -46,10 +46,25 @@ _TOKENS = (
     *(b"\x1f\x8b\x08", b"\x1f\x8b\x08\x04", b"BZh9", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"PAR1"),
     *(b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06", b"\x50\x2a\x4d\x18\xff\xff\xff\xff"),
     *(b"http://", b"dns:", b"://", b"../../../x", b"/", b"\x1b[31m", b"-", b"--", b"NaN", b"null"),
-    *(b"1990-01-01T00:00:00+99:99", b"2200-12-31T23:59:60Z", b"\xc2\x85", b"\xe2\x80\xa8"),
+    *(b"\xc2\x85", b"\xe2\x80\xa8"),
     *("\u202e".encode(), "\u0663".encode(), "\ufeff".encode(), b"%00", b"%", b"warc/revisit"),
 )
 """Bytes that mean something to some format, end a string or a line, or are no text."""
+
+_CELL = re.compile(rb"[^ \t,\n\r\"{}\[\]]*[A-Za-z0-9][^ \t,\n\r\"{}\[\]]*")
+_TIME = re.compile(rb"(?:20140127|2014-01-27).*")
+_TIMES = (
+    *(b"1990-01-01T00:00:00+99:99", b"2200-12-31T23:59:60Z", b"2000-02-30", b"1989", b"2200-12"),
+    *(b"1990-01-01T00:00:00+00:01", b"2014-01-27T17:12:00.5-0130", b"20140127171200999"),
+    *(b"99999999999999", b"00000000000000", b"2014", b"2014-01-27T17:12:00+1", b"-"),
+)
+_CELLS = (
+    *(b"http://a.org/", b"https://www.A.org:443/x/../y?b&a#c", b"http://[::1]:80/", b"http://"),
+    *(b"http://u:p@a.org", b"ftp://a.org", b"urn:x", b"text/html; charset=x", b"warc/revisit"),
+    *(b"http://a.org/robots.txt", b"duplicate:x", b"warcRevisit:x", b"unk", b"true", b"null"),
+    *(b"org,a)/", b"(org,a,)/", b"http://a.org/%00%zz", b"http://a.org/" + b"%41" * 999),
+)
+"""What has a meaning in the place of a field, in most places a wrong one."""
 
 _NUMBERS = (
     *(b"0", b"-1", b"1", b"7", b"00000", b"+5", b"0x10", b"1e999", b"1.5", b"", b"-0", b"9" * 400),
@@ -64,6 +79,8 @@ _LONG_BYTES = (5_000, 70_000, 1_100_000, 3_000_000)
 """Beyond the longest URL, and beyond one and several blocks."""
 _MANY_BYTES = 2_500_000
 """More than two blocks of repeated content."""
+_MANY_PACKED_BYTES = 150_000
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"\x5d\x2a\x4d\x18")
 
 _ODD = "odd-urls"
 
@@ -152,6 +169,18 @@ def _swap_fields(data: bytes, rng: random.Random) -> bytes:
     return b"".join(pieces)
 
 
+def _change_field(data: bytes, rng: random.Random) -> bytes:
+    """Put something that has a meaning in the place of a whole field."""
+    found = list(_CELL.finditer(data[: 1 << 16]))
+    if not found:
+        return data
+    cell = rng.choice(found)
+    values = (*_TIMES, *_CELLS, *_NUMBERS)
+    if _TIME.fullmatch(cell[0]) and rng.random() < 0.8:
+        values = _TIMES
+    return data[: cell.start()] + rng.choice(values) + data[cell.end() :]
+
+
 def _change_line_ends(data: bytes, rng: random.Random) -> bytes:
     return data.replace(b"\n", rng.choice((b"\r\n", b"\r", b"", b"\n\n", b"\0", b"\n\r")))
 
@@ -189,6 +218,7 @@ _CHANGES: dict[Change, int] = {
     _change_word: 5,
     _swap_lines: 3,
     _swap_fields: 4,
+    _change_field: 10,
     _change_line_ends: 2,
     _insert_long: 1,
     _repeat_all: 1,
@@ -264,7 +294,7 @@ def _change(data: bytes, rng: random.Random, n_changes: int) -> bytes:
     for _ in range(n_changes):
         data = _choose(_CHANGES, rng)(data, rng)
         # Changes one upon the other must not grow without end.
-        data = data[: 3 * _MANY_BYTES]
+        data = data[: _MANY_PACKED_BYTES if data.startswith(_PACKED) else 3 * _MANY_BYTES]
     return data
 
 

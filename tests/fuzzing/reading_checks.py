@@ -60,24 +60,23 @@ class BrokenPromise(AssertionError):  # noqa: N818 - the name says what happened
 class Reading:
     """All that came of reading an input once."""
 
-    rows: list[tuple[object, ...]] = field(default_factory=list)
+    rows: Counter[tuple[object, ...]] = field(default_factory=Counter)
     left: Counter[tuple[object, ...]] = field(default_factory=Counter)
     examples: list[object] = field(default_factory=list)
     damages: list[str] = field(default_factory=list)
     error: SourceError | None = None
-    urls: list[tuple[bytes, int, object]] = field(default_factory=list)
+    urls: set[tuple[bytes, int, object]] = field(default_factory=set)
     """With the key and the host of each, where they are kept."""
 
     @property
     def told(self) -> tuple[object, ...]:
         """What must be the same however the input is read."""
-        rows = sorted(self.rows, key=repr)
-        return rows, self.left, self.examples, self.damages, self.refusal
+        return self.rows, self.left, self.examples, self.damages, self.refusal
 
     @property
     def refusal(self) -> str:
         """Why it is refused; what damage may have to do with it depends on how much was read."""
-        return str(self.error).partition(" That may be because ")[0]
+        return str(self.error).partition(". That may be because ")[0]
 
 
 def choose_wishes(seed: int) -> dict[str, object]:
@@ -135,11 +134,9 @@ class _Target:
             of_row, time, host, mime, status, is_revisit, _ = row
             _promise(key == of_row, "keys and rows are of different captures")
             if self._settings.keeps_urls:
-                self.found.urls.append((digest, key, hosts[host]))
-            self.found.rows.append(
-                (key, time, hosts[host], types[mime], status, is_revisit, digest, groups[group])
-                + ((text,) if self._settings.keeps_texts else ())
-            )
+                self.found.urls.add((digest, key, hosts[host]))
+            names = hosts[host], types[mime], groups[group]
+            self.found.rows[key, time, *names, status, is_revisit, digest, text] += 1
         for time, group, reason in batch.left_out.tolist():
             self.found.left["left out", REASONS[reason], time, groups[group]] += 1
 
@@ -242,7 +239,7 @@ def check_reading(path: Path, seed: int = 0) -> Reading:
         plain = _read_with(dict.fromkeys(_SCANNERS, _NoScanner), path, **wishes)
         named = read_all(path, keep=True, keeps_urls=True, **wishes)
     _promise(not stopped.damages, "damage was got over that should have stopped reading")
-    lost = Counter(stopped.rows) - Counter(kept.rows)
+    lost = stopped.rows - kept.rows
     _promise(not lost, f"lost by keeping what is damaged: {list(lost)[:3]}")
     if isinstance(stopped.error, DamagedInput):
         _promise(kept.damages or kept.error, "damage is not reported where it is got over")
@@ -342,7 +339,7 @@ def _make_sure(kind: type) -> type:
 def _check_forms(named: Reading, rule: str) -> None:
     """Compare keys and hosts with those that the references give for the URLs."""
     form_of = _FORMS.get(rule)
-    for url, key, host in list(dict.fromkeys(named.urls))[:_MAX_FORMS]:
+    for url, key, host in sorted(named.urls, key=repr)[:_MAX_FORMS]:
         if url is None:
             _promise(rule == "given", "a capture has no URL")
             continue
@@ -377,5 +374,5 @@ def _check_count(path: Path, kept: Reading) -> None:
     if kind in passed_over:
         lines = [line for line in data.split(b"\n") if line.strip()]
         n_lines = sum(not passed_over[kind](line.strip(b"\r \t\v\f")) for line in lines)
-        n_told = len(kept.rows) + kept.left.total()
+        n_told = kept.rows.total() + kept.left.total()
         _promise(n_told == n_lines, f"{n_told} records of {n_lines} lines")

@@ -9,6 +9,7 @@ from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.records import (
     HTTP_STATUS,
     MAX_HEADER_BYTES,
+    STATUS_LINE_BYTES,
     Record,
     RecordReader,
     Stop,
@@ -38,7 +39,6 @@ _SCHEME = re.compile(rb"[A-Za-z0-9+.-]+:")
 _PART_OF_SCHEME = re.compile(rb"[A-Za-z0-9+.-]+(?::|\Z)")
 _MIN_DATE_DIGITS = 8
 _MAX_LENGTH_DIGITS = 15
-_STATUS_LINE_BYTES = 64
 _FILEDESC = "filedesc"
 
 
@@ -132,11 +132,12 @@ class _ArcReader(RecordReader):
             raise Stop(Trouble.BAD_LENGTH)
         body = line_end + 1
         record = Record(body, body + int(length))
-        wanted = min(record.end, body + _STATUS_LINE_BYTES)
+        wanted = min(record.end, body + STATUS_LINE_BYTES)
         fence = self.find_fence(at, wanted) if wanted > next_member else None
         seen = min(wanted, len(self.data) if fence is None else fence)
         status = HTTP_STATUS.match(self.data, body, seen)
-        if status is None and seen < wanted:
+        # What follows may be another digit.
+        if seen < wanted and (status is None or status.end() == seen):
             raise self.stop_short(fence, body)
         if fields[_URL][: len(_FILEDESC) + 1].lower() == b"filedesc:":
             record.other_kind = _FILEDESC

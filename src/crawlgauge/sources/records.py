@@ -27,6 +27,7 @@ from crawlgauge.sources.what_counts import Settings
 __all__ = [
     "HTTP_STATUS",
     "MAX_HEADER_BYTES",
+    "STATUS_LINE_BYTES",
     "Record",
     "RecordReader",
     "Stop",
@@ -37,8 +38,10 @@ __all__ = [
 MAX_HEADER_BYTES = 1 << 20
 """Longer headers are no headers."""
 
-HTTP_STATUS = re.compile(rb"HTTP/[0-9.]*[ \t]+([0-9]{3})(?![^ \t\n\v\f\r])")
+HTTP_STATUS = re.compile(rb"HTTP/[0-9.]{0,16}[ \t]{1,16}([0-9]{3})(?![^ \t\n\v\f\r])")
 """The beginning of an HTTP response."""
+STATUS_LINE_BYTES = 48
+"""So many tell whether there is a status."""
 
 _NO_LINE_END = re.compile(rb"[^\r\n]")
 _EXAMPLE_BYTES = 96

@@ -9,6 +9,7 @@ from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.records import (
     HTTP_STATUS,
     MAX_HEADER_BYTES,
+    STATUS_LINE_BYTES,
     Record,
     RecordReader,
     Stop,
@@ -80,8 +81,6 @@ _HTTP_MESSAGE = re.compile(rb"application/http[ \t\n\v\f\r]*(?:;|\Z)", re.IGNORE
 _REVISIT = b"warc/revisit"
 _MAX_HTTP_BYTES = 1 << 16
 """HTTP headers end before, as servers and clients refuse longer ones."""
-_STATUS_LINE_BYTES = 16
-"""In so many bytes the code of an HTTP status line stands."""
 _PAGE = re.compile(rb"\s*(?:https?|ftps?)://[^/?#\s]", re.IGNORECASE)
 
 _FIELD_NAME = re.compile(rb"^((?:WARC|Content)-[A-Za-z0-9-]*)[ \t]*:", re.MULTILINE)
@@ -279,7 +278,7 @@ class _WarcReader(RecordReader):
         seen = min(wanted, len(self.data) if fence is None else fence)
         header = _HTTP_HEADER.match(self.data, body, seen)
         if seen < wanted:
-            is_enough = seen - body >= _STATUS_LINE_BYTES
+            is_enough = seen - body >= STATUS_LINE_BYTES
             if not (is_enough if header is None else _BLANK_LINE.search(self.data, body, seen)):
                 raise self.stop_short(fence, body)
         if header is None:
