@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.core.sets import MaskCounts, count_masks, count_pairs
+from crawlgauge.core.sets import MaskCounts, count_masks
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError, StoreError
 from crawlgauge.keys.rules import BY_URL
@@ -313,12 +313,12 @@ class _Source:
 
     def count(self, parts: list[Part], where: HashRange, *, by_mask: bool, lists: bool) -> _Found:
         """Count the keys of a range by mask or by pair, and list them if that is wanted."""
-        n_shared = np.zeros((self.n_sets, self.n_sets), np.int64)
+        counts: MaskCounts | NDArray[np.int64]
+        if by_mask and self.has_masks:
+            counts = MaskCounts(self.n_sets)
+        else:
+            counts = np.zeros((self.n_sets, self.n_sets), np.int64)
         room = np.empty((2, sum(keys.size for _, keys, _ in parts) if lists else 0), np.uint64)
-        if not self.has_masks:
-            count_pairs([keys for _, keys, _ in parts], where.low, where.width, n_shared)
-            return n_shared, room
-        counts = MaskCounts(self.n_sets) if by_mask else n_shared
         index = (room[0], room[1]) if lists else None
         n_keys = count_masks(parts, where.low, where.width, counts, index)
         found = counts.arrays() if isinstance(counts, MaskCounts) else counts

@@ -77,7 +77,7 @@ def count_groups(union: KeyUnion, n_crawls: int) -> HostGroups | None:
         together, of_groups = MaskCounts(n_crawls), []
         for start, stop in pairwise(bounds):
             counts = MaskCounts(n_crawls)
-            counts.tally(union.masks[order[start:stop], 0])
+            counts.add(union.masks[order[start:stop], 0], np.ones(stop - start, np.int64))
             of_groups.append(counts.arrays())
             together.add(*of_groups[-1])
         masks, _ = together.arrays()
