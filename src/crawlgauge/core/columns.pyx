@@ -5,7 +5,7 @@ Tables come over Arrow's C stream interface (`__arrow_c_stream__`), as Polars an
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.string cimport strcmp
 
-from crawlgauge.core.captures cimport REJECTED, TAKEN, Collector, Found, Outcome
+from crawlgauge.core.captures cimport TAKEN, Collector, Outcome
 from crawlgauge.core.fields cimport Fields, clear_fields
 from crawlgauge.core.lines cimport N_FIELDS, STATUS, TIME, field_of
 from crawlgauge.core.words cimport Span, i32, i64, memcpy, u8
@@ -163,10 +163,8 @@ cdef int _add_array(
     cdef int number
     cdef ArrowArray* child
     cdef Fields fields
-    cdef Found nothing
     cdef Outcome outcome = TAKEN
     cdef i64 row = 0
-    nothing.form.start = nothing.form.end = nothing.host.start = nothing.host.end = NULL
     for number in range(n_columns):
         child = array.children[number]
         columns[number].validity = <const u8*> child.buffers[0] if child.null_count else NULL
@@ -179,7 +177,7 @@ cdef int _add_array(
             while row < array.length and collector.n_room():
                 read_row(columns, n_columns, row, &fields)
                 row += 1
-                outcome = collector.take(&fields, &nothing, 0)
+                outcome = collector.take(&fields, 0)
                 if outcome != TAKEN:
                     break
         if outcome != TAKEN:

@@ -6,7 +6,7 @@ Python to look at: those of another form, and those that the collector rejects.
 cimport cython
 from libc.string cimport memset
 
-from crawlgauge.core.captures cimport TAKEN, Collector, Found, Outcome
+from crawlgauge.core.captures cimport TAKEN, Collector, Outcome
 from crawlgauge.core.fields cimport NO_TIME, Fields, clear_fields, read_time
 from crawlgauge.core.words cimport (
     Span, are_digits, find_either, find_far, find_near, is_digit, is_same, is_space, is_text,
@@ -105,12 +105,12 @@ cdef class LineScanner:
                     handed_back.append((n_lines - 1, line.start - first, line.end - first))
         return place - first, n_lines, handed_back
 
-    cdef Reading _scan_on(self, Span* line, const u8* end, Py_ssize_t* n_lines) noexcept nogil:
+    cdef Reading _scan_on(
+        self, Span* line, const u8* end, Py_ssize_t* n_lines
+    ) except? FOUND nogil:
         """Take lines up to one that needs somebody's attention, or until there is no room."""
-        cdef Found nothing
         cdef Reading reading = SKIPPED
         cdef Py_ssize_t n_room = self._collector.n_room()
-        nothing.form.start = nothing.form.end = nothing.host.start = nothing.host.end = NULL
         self._outcome = TAKEN
         while line.end < end and n_room:
             n_room -= 1
@@ -120,7 +120,7 @@ cdef class LineScanner:
                 return reading
             n_lines[0] += 1
             if reading == FOUND:
-                self._outcome = self._collector.take(&self._fields, &nothing, 0)
+                self._outcome = self._collector.take(&self._fields, 0)
             if reading == HANDED_BACK or self._outcome != TAKEN:
                 return reading
             line.end += 1
