@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from crawlgauge.core.sets import MaskCounts, count_masks, sort_unique
 from crawlgauge.errors import OverlapError
 from crawlgauge.keys.sampling import WHOLE, rate_of
-from crawlgauge.overlaps.archive_counts import ArchiveCounts, HostCounts
 from crawlgauge.overlaps.counting import crawl_below
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS
+from crawlgauge.overlaps.table import ArchiveCounts, HostCounts
 from crawlgauge.store import ranges
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.catalogue import Store
