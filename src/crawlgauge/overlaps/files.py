@@ -24,7 +24,6 @@ __all__ = ["read_histories", "read_overlaps", "write_overlaps"]
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _UTF8_MARK = b"\xef\xbb\xbf"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _STDIN = "-"
 _MAX_BYTES = 1 << 28
 """What a compressed table may hold: pairs of 2,000 crawls, or all histories that are counted."""
@@ -111,8 +110,8 @@ def _load(path: StrPath) -> tuple[bytes, Input, str]:
 
 
 def _decode(content: bytes, name: str) -> str:
-    if content.startswith(_UTF16_MARKS):
-        raise OverlapError(f"{name} is UTF-16 text; save it as UTF-8")
+    if b"\0" in content:
+        raise OverlapError(f"{name} is UTF-16 text, or no text at all; save it as UTF-8")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

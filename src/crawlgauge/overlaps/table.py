@@ -134,34 +134,6 @@ class OverlapTable:
         if not 0 < self.sample_rate <= 1:
             raise OverlapError(f"the sample rate is {self.sample_rate}, not above 0 and at most 1")
 
-    @classmethod
-    def from_unsorted(
-        cls,
-        crawls: tuple[Crawl, ...],
-        n_shared: NDArray[np.int64],
-        se_shared: NDArray[np.float64] | None = None,
-        **others: object,
-    ) -> "OverlapTable":
-        """Make a table from crawls in any order, without histories.
-
-        Parameters
-        ----------
-        crawls
-            In any order.
-        n_shared, se_shared
-            Matrices in the order of `crawls`.
-        **others
-            Further parts of the table, by name.
-        """
-        order = sorted(range(len(crawls)), key=lambda k: (crawls[k].date, crawls[k].label))
-        index = np.ix_(order, order)
-        return cls(
-            crawls=tuple(crawls[k] for k in order),
-            n_shared=np.asarray(n_shared)[index],
-            se_shared=None if se_shared is None else np.asarray(se_shared)[index],
-            **others,  # type: ignore[arg-type]  # checked by the constructor
-        )
-
     @property
     def n_crawls(self) -> int:
         """Number of crawls."""
