@@ -10,7 +10,8 @@ import numpy as np
 
 from crawlgauge.core.batch import LEFT_OUT, NO_CODE, ROW, Captures
 from crawlgauge.core.fields cimport (
-    DAY_SECONDS, NO_STATUS, NO_TIME, Fields, clear_fields, is_revisit_type, status_of, time_of,
+    DAY_SECONDS, DIGEST, GROUP, KEY, MIME, NO_STATUS, NO_TIME, STATUS, TIME, URL, Fields,
+    clear_fields, status_of, time_of,
 )
 from crawlgauge.core.surt cimport DEFER, write_host, write_surt
 from crawlgauge.core.texts cimport TextTable
@@ -19,7 +20,7 @@ from crawlgauge.core.urls cimport (
     is_robots, is_robots_key, judge_url, raw_form, write_scheme_free,
 )
 from crawlgauge.core.words cimport (
-    Span, find_either, find_near, i16, i64, memcpy, span_of, u8, u64,
+    Span, bytes_of, find_either, find_near, i16, i64, is_text, memcpy, span_of, u8, u64,
 )
 from crawlgauge.core.xxh64 cimport xxh64
 
@@ -158,9 +159,10 @@ cdef class Collector:
         """
         cdef Fields fields
         clear_fields(&fields)
-        fields.url, fields.key, fields.time = span_of(url), span_of(key), span_of(time)
-        fields.status, fields.mime = span_of(status), span_of(mime)
-        fields.digest, fields.group = span_of(digest), span_of(group)
+        fields.texts[URL], fields.texts[KEY] = span_of(url), span_of(key)
+        fields.texts[TIME], fields.texts[STATUS] = span_of(time), span_of(status)
+        fields.texts[MIME] = span_of(mime)
+        fields.texts[DIGEST], fields.texts[GROUP] = span_of(digest), span_of(group)
         fields.is_revisit = is_revisit
         self.make_room()
         cdef Outcome outcome = self.take(&fields, text)
@@ -275,8 +277,8 @@ cdef class Collector:
         cdef i64 time
         cdef u64 key
         # A record that has neither is none, whatever captures are known by.
-        if fields.url.start != NULL or self._needs_url or fields.key.start == NULL:
-            self.verdict = judge_url(&fields.url)
+        if fields.texts[URL].start != NULL or self._needs_url or fields.texts[KEY].start == NULL:
+            self.verdict = judge_url(&fields.texts[URL])
             if self.verdict == OTHER_SCHEME:
                 self._n_excluded[OTHER_KIND] += 1
                 return TAKEN
@@ -284,12 +286,12 @@ cdef class Collector:
                 return REJECTED
         if self._has_status:
             status = status_of(fields)
-            is_revisit = fields.is_revisit or is_revisit_type(fields.mime)
+            is_revisit = fields.is_revisit or is_text(fields.texts[MIME], b"warc/revisit", 12)
         reason = self._judge(fields, status, is_revisit)
         if reason == UNDECIDED:
             return ODD_TYPE
         if (self._rule == SURT or self._has_scope) and form.start == NULL and reason == COUNTS:
-            length = write_surt(&self._writer, fields.url)
+            length = write_surt(&self._writer, fields.texts[URL])
             if length == DEFER:
                 return ODD_URL
             form.start, form.end = self._writer.form, self._writer.form + length
@@ -299,11 +301,11 @@ cdef class Collector:
             self._leave_out(reason, fields)
             return TAKEN
         if self._rule == RAW:
-            form = raw_form(fields.url)
+            form = raw_form(fields.texts[URL])
         elif self._rule == SCHEME_FREE:
-            form = write_scheme_free(fields.url, self._form)
+            form = write_scheme_free(fields.texts[URL], self._form)
         elif self._rule == GIVEN:
-            form = fields.key
+            form = fields.texts[KEY]
             if form.start == NULL:
                 return NO_KEY
         key = xxh64(form.start, form.end - form.start)
@@ -315,16 +317,16 @@ cdef class Collector:
             row = &self._rows[self._n_rows]
             row.key, row.time, row.is_revisit, row.unused = key, time, is_revisit, 0
             row.host = 0 if host.start == host.end else number_name(self._hosts, host)
-            row.mime = number_name(self._types, fields.mime)
+            row.mime = number_name(self._types, fields.texts[MIME])
             row.status = NO_ROW_STATUS
             if -NO_ROW_STATUS < status < NO_ROW_STATUS:
                 row.status = <i16> status
             if self._is_split:
-                self._row_groups[self._n_rows] = number_name(self._groups, fields.group)
+                self._row_groups[self._n_rows] = number_name(self._groups, fields.texts[GROUP])
             if self._keeps_texts:
                 self._row_texts[self._n_rows] = text
             if self._keeps_digests:
-                self._keep_digest(fields.url if self._keeps_urls else fields.digest)
+                self._keep_digest(fields.texts[URL] if self._keeps_urls else fields.texts[DIGEST])
             self._n_rows += 1
         if key <= self._last_key:
             self._keys[self._n_keys] = key
@@ -342,14 +344,14 @@ cdef class Collector:
         """Take a record whose media type or URL is odd; return why it is rejected, or None."""
         cdef bytes form = None, host = None, url, mime
         if outcome == ODD_TYPE:
-            mime = bytes_of(fields.mime)
+            mime = bytes_of(fields.texts[MIME])
             self._learn_type(mime, self._settings.judge_type(mime or b""))
             outcome = self.take(fields, text)
         if outcome == ODD_URL:
-            url = bytes_of(fields.url)
+            url = bytes_of(fields.texts[URL])
             if self._rule == SURT or self._has_scope:
                 form = self._settings.canonical_surt(url)
-            host = self._settings.host_of_capture(url, bytes_of(fields.key))
+            host = self._settings.host_of_capture(url, bytes_of(fields.texts[KEY]))
             self._odd_form, self._odd_host = span_of(form), span_of(host)
             try:
                 outcome = self.take(fields, text)
@@ -371,16 +373,17 @@ cdef class Collector:
 
     cdef int _judge(self, Fields* fields, int status, bint is_revisit) except -1 nogil:
         """Return why a capture does not count, as far as its URL's form has no say in it."""
-        cdef int reason = COUNTS
-        cdef int number
+        cdef int reason = COUNTS, number
+        cdef Span url
         if self._has_status:
             reason = self._judge_status(status, is_revisit)
         if reason == COUNTS and not self._wants_any:
             # Where there is no URL, the key tells as much.
-            if is_robots(fields.url) if fields.url.start != NULL else is_robots_key(fields.key):
+            url = fields.texts[URL]
+            if is_robots_key(fields.texts[KEY]) if url.start == NULL else is_robots(url):
                 return ROBOTS
         if reason == COUNTS and self._judges_types and self._has_type:
-            number = number_name(self._types, fields.mime)
+            number = number_name(self._types, fields.texts[MIME])
             reason = UNDECIDED
             if number < self._type_reasons.shape[0]:
                 reason = self._type_reasons[number]
@@ -437,7 +440,7 @@ cdef class Collector:
             self._n_excluded[reason] += 1
             return 0
         left = &self._left[self._n_left]
-        left.group, left.reason = number_name(self._groups, fields.group), reason
+        left.group, left.reason = number_name(self._groups, fields.texts[GROUP]), reason
         left.time = time_of(fields)
         self._n_left += 1
         return 0
@@ -450,20 +453,20 @@ cdef class Collector:
         How hosts are written here, `names.name_hosts` must know: as in the canonical form, with a
         parenthesis at the end; as in an index's key, with one at both ends; or as in a URL.
         """
-        cdef Span host = self._odd_host
+        cdef Span host = self._odd_host, url = fields.texts[URL], key = fields.texts[KEY]
         cdef Py_ssize_t length
         if host.start != NULL:
             return host
-        if fields.url.start != NULL:
+        if url.start != NULL:
             # For the form of the whole URL its host was written already.
-            if self._rule == SURT or self._has_scope or write_host(&self._writer, fields.url) != NULL:
+            if self._rule == SURT or self._has_scope or write_host(&self._writer, url) != NULL:
                 host.start = self._writer.form
                 host.end = host.start + self._writer.host_length
             return host
-        length = find_near(fields.key.start, fields.key.end, c")") + 1 - fields.key.start
-        if length <= min(fields.key.end - fields.key.start, LONGEST_HOST):
+        length = find_near(key.start, key.end, c")") + 1 - key.start
+        if length <= min(key.end - key.start, LONGEST_HOST):
             self._form[0] = c"("
-            memcpy(self._form + 1, fields.key.start, length)
+            memcpy(self._form + 1, key.start, length)
             host.end = self._form + 1 + length
             if find_either(self._form, host.end, c"/", c"?") == host.end:
                 host.start = self._form
@@ -486,10 +489,6 @@ cdef class Collector:
 cdef inline int number_name(TextTable names, Span name) except -1 nogil:
     """Return the number of a name, from 1 on; 0 if there is none."""
     return 0 if name.start == NULL else 1 + names.number_of(name)
-
-
-cdef bytes bytes_of(Span text):
-    return None if text.start == NULL else text.start[: text.end - text.start]
 
 
 cdef object _name_more(codes, TextTable table, name):

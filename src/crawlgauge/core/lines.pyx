@@ -7,7 +7,10 @@ cimport cython
 from libc.string cimport memset
 
 from crawlgauge.core.captures cimport TAKEN, Collector, Outcome
-from crawlgauge.core.fields cimport NO_TIME, Fields, clear_fields, read_time
+from crawlgauge.core.fields cimport (
+    DIGEST, GROUP, KEY, MIME, N_FIELDS, NO_TIME, STATUS, TIME, URL, Fields, clear_fields, is_none,
+    read_time,
+)
 from crawlgauge.core.words cimport (
     Span, are_digits, find_either, find_far, find_near, is_digit, is_same, is_space, is_text,
     load64, memcpy, trimmed, u8, u64,
@@ -145,7 +148,7 @@ cdef class UrlScanner(LineScanner):
         if has_separator(line):
             return HANDED_BACK
         clear_fields(&self._fields)
-        self._fields.url = line
+        self._fields.texts[URL] = line
         return FOUND
 
 
@@ -218,6 +221,8 @@ cdef class CdxScanner(LineScanner):
         cdef int n_cells, field
         cdef int* columns
         cdef Span* cells = self._cells
+        cdef Span status
+        cdef Py_ssize_t place
         if is_legend(line):
             return STOPPED
         if line.end > line.start and (line.end - 1)[0] == c"\r":
@@ -235,13 +240,14 @@ cdef class CdxScanner(LineScanner):
         clear_fields(&self._fields)
         for field in range(N_FIELDS):
             if columns[field] >= 0 and not is_none(cells[columns[field]]):
-                field_of(&self._fields, field)[0] = cells[columns[field]]
-        if self._fields.time.start != NULL and not starts_time(self._fields.time):
+                self._fields.texts[field] = cells[columns[field]]
+        if self._fields.texts[TIME].start != NULL and not starts_time(self._fields.texts[TIME]):
             return HANDED_BACK
-        if self._n_layouts > 1 and self._fields.status.start != NULL:
+        if self._n_layouts > 1:
             # What stands in the place of the status tells lines of other layouts.
-            for field in range(self._fields.status.end - self._fields.status.start):
-                if not is_digit(self._fields.status.start[field]):
+            status = self._fields.texts[STATUS]
+            for place in range(status.end - status.start):
+                if not is_digit(status.start[place]):
                     return HANDED_BACK
         return FOUND
 
@@ -312,32 +318,33 @@ cdef class CrawlLogScanner(LineScanner):
 
     cdef Reading _read(self, Span line) noexcept nogil:
         cdef Span* columns = self._columns
-        cdef int n_columns, field
+        cdef Span* fields = self._fields.texts
+        cdef Span mime
+        cdef int n_columns
         cdef const u8* rest
         line = trimmed(line)
         if line.start == line.end:
             return SKIPPED
         n_columns = find_words(line, columns)
         if n_columns <= LOG_THREAD or self._by_file:
-            return HANDED_BACK  # a header, or cut
+            return HANDED_BACK  # a header, cut, or odd
         clear_fields(&self._fields)
-        set_unless_dash(&self._fields.url, columns[LOG_URL])
-        set_unless_dash(&self._fields.status, columns[LOG_STATUS])
-        set_unless_dash(&self._fields.time, columns[LOG_TIME])
-        if not is_text(columns[LOG_MIME], b"no-type", 7) and not is_text(
-            columns[LOG_MIME], b"unknown", 7
-        ):
-            set_unless_dash(&self._fields.mime, columns[LOG_MIME])
+        set_unless_dash(&fields[URL], columns[LOG_URL])
+        set_unless_dash(&fields[STATUS], columns[LOG_STATUS])
+        set_unless_dash(&fields[TIME], columns[LOG_TIME])
+        mime = columns[LOG_MIME]
+        if not is_text(mime, b"no-type", 7) and not is_text(mime, b"unknown", 7):
+            set_unless_dash(&fields[MIME], mime)
         if n_columns > LOG_DIGEST:
-            set_unless_dash(&self._fields.digest, columns[LOG_DIGEST])
+            set_unless_dash(&fields[DIGEST], columns[LOG_DIGEST])
         if n_columns > LOG_FETCHED:
-            use_begin_of_fetching(&self._fields.time, columns[LOG_FETCHED])
+            use_begin_of_fetching(&fields[TIME], columns[LOG_FETCHED])
         # Early versions had no source tag, and later ones leave out annotations if there are none.
         if n_columns > LOG_SOURCE:
             rest = columns[min(n_columns - 1, LOG_ANNOTATIONS)].start
             self._fields.is_revisit = tell_of_revisit(rest, line.end)
         if 0 <= self._group < n_columns:
-            set_unless_dash(&self._fields.group, columns[self._group])
+            set_unless_dash(&fields[GROUP], columns[self._group])
         return FOUND
 
 
@@ -351,15 +358,17 @@ cdef int find_words(Span line, Span* columns) noexcept nogil:
         if place == line.end or (n_columns > LOG_SOURCE and place[0] == c"{"):
             break
         columns[n_columns].start = place
-        while place < line.end and not is_space(place[0]):
+        while place < line.end and place[0] > 0x20:
             place += 1
+        if place < line.end and not is_space(place[0]):
+            return 0  # a control character
         columns[n_columns].end = place
         n_columns += 1
     return n_columns
 
 
 cdef inline void set_unless_dash(Span* field, Span text) noexcept nogil:
-    if text.end - text.start != 1 or text.start[0] != c"-":
+    if not is_none(text):
         field[0] = text
 
 
@@ -481,7 +490,7 @@ cdef class ObjectScanner(LineScanner):
                 if place != NULL and value.start != NULL and not is_none(value) and (
                     not is_number or field == STATUS or field == TIME or field == GROUP
                 ):
-                    field_of(&self._fields, field)[0] = value
+                    self._fields.texts[field] = value
             if place == NULL:
                 return False
             place = skip_blank(place)
@@ -600,5 +609,5 @@ cdef class CdxjScanner(ObjectScanner):
         line.start = time.end + 1
         if not self._read_object(line):
             return HANDED_BACK
-        self._fields.key, self._fields.time = key, time
+        self._fields.texts[KEY], self._fields.texts[TIME] = key, time
         return FOUND
