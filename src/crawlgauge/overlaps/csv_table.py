@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from crawlgauge.crawl import Crawl, check_label, parse_date
-from crawlgauge.errors import CrawlError, OverlapError
+from crawlgauge.errors import CrawlError, OverlapError, StoreError
+from crawlgauge.keys.sampling import parse_rate
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
 from crawlgauge.overlaps.table import LEVELS, MISSING, OverlapTable, Pair
 from crawlgauge.provenance import Provenance
@@ -80,15 +81,7 @@ class Row:
 
     def rate(self, column: str = "sample_rate") -> float:
         """Read which share was counted; 1 if that is not said."""
-        text = self.cells.get(column, "1")
-        numerator, slash, denominator = text.partition("/")
-        try:
-            rate = float(numerator) / (float(denominator) if slash else 1)
-        except (ValueError, ZeroDivisionError):
-            rate = math.nan
-        if not 0 < rate <= 1:
-            raise self.error(column, f"{text!r} is no share above 0 and at most 1, such as 1/64")
-        return rate
+        return float(self._read(column, parse_rate)) if column in self.cells else 1.0
 
     def number(self, column: str) -> float | None:
         """Read a finite number, or None where the cell is empty or the column absent."""
@@ -147,7 +140,7 @@ class Row:
     def _read(self, column: str, parse: Callable[[str], _T]) -> _T:
         try:
             return parse(self.cells.get(column, ""))
-        except CrawlError as error:
+        except (CrawlError, StoreError) as error:
             raise self.error(column, error) from error
 
 

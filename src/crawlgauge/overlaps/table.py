@@ -118,16 +118,24 @@ class OverlapTable:
     host_groups: HostGroups | None = None
 
     def __post_init__(self) -> None:
+        n = self.n_crawls
         for name, dtype in (("n_shared", np.int64), ("se_shared", np.float64)):
             if getattr(self, name) is not None:
                 matrix = np.array(getattr(self, name), dtype=dtype)
+                if matrix.shape != (n, n):
+                    shape = matrix.shape
+                    raise OverlapError(f"{n} crawls need a {n} by {n} matrix {name}, not {shape}")
+                if not np.array_equal(matrix, matrix.T, equal_nan=True):
+                    raise OverlapError(f"the {name} of a pair differ by direction")
                 matrix.flags.writeable = False
                 object.__setattr__(self, name, matrix)
         if self.host_groups is not None and self.host_groups.n_crawls != self.n_crawls:
             object.__setattr__(self, "host_groups", None)
         _check_crawls(self.crawls)
         _check_counts(self.crawls, self.n_shared)
-        _check_errors(self.n_crawls, self.se_shared)
+        se = self.se_shared
+        if se is not None and (np.any(se < 0) or np.isinf(se).any()):
+            raise OverlapError("a standard error (se_shared) is negative or not finite")
         _check_histories(self)
         if self.level not in LEVELS:
             raise OverlapError(f"unknown level {self.level!r}; known are {', '.join(LEVELS)}")
@@ -159,9 +167,6 @@ def _check_crawls(crawls: tuple[Crawl, ...]) -> None:
 
 
 def _check_counts(crawls: tuple[Crawl, ...], n_shared: NDArray[np.int64]) -> None:
-    n = len(crawls)
-    if n_shared.shape != (n, n):
-        raise OverlapError(f"{n} crawls need a {n} by {n} matrix of overlaps, not {n_shared.shape}")
     for crawl, shared in zip(crawls, n_shared.diagonal().tolist(), strict=True):
         if shared != crawl.n_counted:
             raise OverlapError(
@@ -169,27 +174,11 @@ def _check_counts(crawls: tuple[Crawl, ...], n_shared: NDArray[np.int64]) -> Non
             )
     for (i, a), (j, b) in itertools.combinations(enumerate(crawls), 2):
         shared = int(n_shared[i, j])
-        if n_shared[j, i] != shared:
-            raise OverlapError(
-                f"{a.label!r} shares {shared} URLs with {b.label!r}, but {b.label!r} shares "
-                f"{n_shared[j, i]} with {a.label!r}"
-            )
         if shared != MISSING and not 0 <= shared <= min(a.n_counted, b.n_counted):
             raise OverlapError(
                 f"{a.label!r} ({a.n_counted} URLs) and {b.label!r} ({b.n_counted} URLs) cannot "
                 f"share {shared} URLs"
             )
-
-
-def _check_errors(n_crawls: int, se_shared: NDArray[np.float64] | None) -> None:
-    if se_shared is None:
-        return
-    if se_shared.shape != (n_crawls, n_crawls):
-        raise OverlapError(f"{n_crawls} crawls need a standard error (se_shared) for each pair")
-    if np.any(se_shared < 0) or np.isinf(se_shared).any():
-        raise OverlapError("a standard error (se_shared) is negative or not finite")
-    if not np.array_equal(se_shared, se_shared.T, equal_nan=True):
-        raise OverlapError("the standard errors (se_shared) of a pair differ by direction")
 
 
 def _check_histories(table: OverlapTable) -> None:
