@@ -145,36 +145,24 @@ cdef class UrlScanner(LineScanner):
         line = trimmed(line)
         if line.start == line.end or line.start[0] == c"#":
             return SKIPPED
-        if has_separator(line):
+        if may_have_separator(line):
             return HANDED_BACK
         clear_fields(&self._fields)
         self._fields.texts[URL] = line
         return FOUND
 
 
-cdef bint has_separator(Span line) noexcept nogil:
-    """Tell whether a line has several fields, or line ends of other systems.
+cdef bint may_have_separator(Span line) noexcept nogil:
+    """Tell whether a line may have several fields, or line ends of other systems.
 
-    Blanks and control characters of ASCII, and the line ends of Unicode: NEL, LS and PS.
+    Blanks and control characters of ASCII; in Unicode NEL, LS and PS, which begin with C2 or E2.
     """
     cdef const u8* place = line.start
-    cdef bint is_blank = False, is_wide = False
+    cdef bint is_odd = False
     while place < line.end:
-        is_blank |= place[0] <= 0x20
-        is_wide |= place[0] >= 0x7F
+        is_odd |= (place[0] <= 0x20) | (place[0] == 0x7F) | (place[0] == 0xC2) | (place[0] == 0xE2)
         place += 1
-    if is_blank or not is_wide:
-        return is_blank
-    place = line.start
-    while place < line.end:
-        if place[0] == 0x7F:
-            return True
-        if place[0] == 0xC2 and line.end - place > 1 and place[1] == 0x85:
-            return True
-        if place[0] == 0xE2 and line.end - place > 2 and place[1] == 0x80 and place[2] & 0xFE == 0xA8:
-            return True
-        place += 1
-    return False
+    return is_odd
 
 
 # --------------------------------------------------------------------------------------- CDX indexes
