@@ -13,7 +13,7 @@ from crawlgauge.crawl import parse_date
 from crawlgauge.errors import CrawlgaugeError
 from crawlgauge.locations import StrPath, find_store
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.overlaps import reading, writing
+from crawlgauge.overlaps import files
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import estimate_json, estimate_text
 from crawlgauge.report.page.page_file import ReportFile
@@ -174,7 +174,7 @@ def read_overlaps(path: StrPath) -> OverlapTable:
     path
         The file, or ``-`` for standard input.
     """
-    return reading.read_overlaps(path)
+    return files.read_overlaps(path)
 
 
 def read_histories(histories: StrPath, crawls: StrPath) -> OverlapTable:
@@ -185,12 +185,12 @@ def read_histories(histories: StrPath, crawls: StrPath) -> OverlapTable:
     histories, crawls
         The two CSV files.
     """
-    return reading.read_histories(histories, crawls)
+    return files.read_histories(histories, crawls)
 
 
 def write_overlaps(table: OverlapTable, path: StrPath) -> None:
     """Write an overlap table as ``.csv``, ``.json`` or ``.parquet``, told by the name."""
-    writing.write_overlaps(table, path)
+    files.write_overlaps(table, path)
 
 
 def choose_window(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlgauge.core.sets import MaskCounts, count_masks, count_pairs
+from crawlgauge.core.sets import MaskCounts, count_masks
 
 WHOLE = 1 << 64
 # A few leading bits, many or few possible keys after them.
@@ -52,6 +52,12 @@ def as_dict(counts):
     assert np.all(masks[1:] > masks[:-1])
     assert len(counts) == masks.size
     return dict(zip(masks.tolist(), numbers.tolist(), strict=True))
+
+
+def check_pairs(sets, low=0, width=64):
+    shared = np.zeros((len(sets), len(sets)), dtype=np.int64)
+    count_masks(as_parts(sets), low, width, shared)
+    assert shared.tolist() == pair_plainly(sets)
 
 
 def check(sets, low=0, width=64, indexed=()):
@@ -104,9 +110,7 @@ def test_pairs_of_any_number_of_sets_are_counted(n_sets):
     rng = np.random.default_rng(n_sets)
     pool = rng.integers(0, WHOLE >> 1, 8000, dtype=np.uint64)
     sets = [set(rng.choice(pool, int(n)).tolist()) for n in rng.integers(0, 900, n_sets)]
-    shared = np.zeros((n_sets, n_sets), dtype=np.int64)
-    count_pairs([to_array(keys) for keys in sets], 0, 63, shared)
-    assert shared.tolist() == pair_plainly(sets)
+    check_pairs(sets, 0, 63)
 
 
 def test_the_sets_of_an_archive_can_share_a_bit():
@@ -145,7 +149,7 @@ def test_histories_of_late_crawls_are_told_apart_as_fast_as_others(shift):
     masks = (np.arange(1, 1 << 17, dtype=np.uint64)) << np.uint64(shift)
     counts = MaskCounts(64)
     counts.add(masks, np.ones(masks.size, np.int64))
-    counts.tally(masks)
+    counts.add(masks, np.ones(masks.size, np.int64))
     found, numbers = counts.arrays()
     assert np.array_equal(found, masks)
     assert set(numbers.tolist()) == {2}
@@ -172,10 +176,8 @@ def test_what_cannot_be_is_an_error_and_never_written_anywhere(parts):
 
 def test_masks_of_more_sets_than_there_are_are_refused():
     for n_sets in (5, 20):
-        for method in (lambda c, m: c.tally(m), lambda c, m: c.add(m, np.ones(1, np.int64))):
-            counts = MaskCounts(n_sets)
-            with pytest.raises(ValueError, match="more sets than there are"):
-                method(counts, np.array([1 << n_sets], np.uint64))
+        with pytest.raises(ValueError, match="more sets than there are"):
+            MaskCounts(n_sets).add(np.array([1 << n_sets], np.uint64), np.ones(1, np.int64))
     with pytest.raises(ValueError, match="65 sets"):
         MaskCounts(65)
 
@@ -193,9 +195,17 @@ def crowd(n_keys, seed):
 def test_keys_that_are_no_hashes_are_counted_all_the_same(n_sets, indexed):
     sets = [crowd(20_000 // n_sets, seed) for seed in range(n_sets)]
     check(sets, indexed=indexed)
-    shared = np.zeros((n_sets, n_sets), dtype=np.int64)
-    count_pairs([to_array(keys) for keys in sets], 0, 64, shared)
-    assert shared.tolist() == pair_plainly(sets)
+
+
+def test_pairs_of_many_sets_are_counted_if_their_keys_are_no_hashes():
+    check_pairs([crowd(1_000, seed) for seed in range(70)])
+
+
+def test_more_keys_close_together_than_a_cell_has_room_for_are_counted():
+    sets = [set(range(k, 90_000 * (k + 1), k + 1)) for k in range(3)]
+    check(sets)
+    check(sets, indexed=[1])
+    check([{key << 40 for key in own} for own in sets], width=63, indexed=[2])
 
 
 @pytest.mark.parametrize("n_sets", [3, 70])
@@ -206,10 +216,7 @@ def test_no_keys_make_counting_take_longer_than_so_many_keys_do(n_sets):
         parts = [np.arange(k, 3 * n_keys + k, 3, dtype=np.uint64) for k in range(n_sets)]
         shared = np.zeros((n_sets, n_sets), dtype=np.int64)
         start = time.process_time()
-        if n_sets > 64:
-            count_pairs(parts, 0, 64, shared)
-        else:
-            count_masks([(k, keys, None) for k, keys in enumerate(parts)], 0, 64, shared)
+        count_masks([(k, keys, None) for k, keys in enumerate(parts)], 0, 64, shared)
         return time.process_time() - start
 
     few, many = (min(measure(n) for _ in range(2)) for n in (4_000, 16_000))

@@ -1,5 +1,4 @@
 import datetime as dt
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -226,7 +225,6 @@ def test_a_row_of_the_wrong_length_is_refused():
         ((), "t.csv is empty"),
         (("# level=url", " "), "t.csv is empty"),
         ((HEADER,), "t.csv holds column names but no data rows"),
-        ((HEADER, ROW, "\0\0"), "t.csv, line 3: a NUL character; this is not a text file"),
         ((f"{HEADER},n_a", f"{ROW},3"), "t.csv, line 1: two columns are named n_a"),
         ((HEADER, ROW, '"x,2013-12,10'), "t.csv, line 3: unexpected end of data"),
         (("# level=page", HEADER, ROW), "t.csv, line 1, column # level: unknown level 'page'"),
@@ -237,9 +235,3 @@ def test_a_row_of_the_wrong_length_is_refused():
 )
 def test_what_is_no_table_is_refused(lines, words):
     assert words in error_of(*lines)
-
-
-def test_a_key_rule_that_does_not_fit_on_a_line_is_not_written():
-    table = read("# key_rule=surt/1", HEADER, ROW)
-    with pytest.raises(OverlapError, match="does not fit on a comment line"):
-        to_csv(replace(table, key_rule="surt\n# level=text"))

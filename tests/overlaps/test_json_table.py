@@ -180,7 +180,12 @@ def test_another_schema_is_refused(schema, words):
         (("n_shared", 1, 2), -1, "$.n_shared[1][2]", "-1 is negative"),
         (("n_shared", 1, 2), [], "$.n_shared[1][2]", "'[]' is no whole number"),
         (("se_shared",), [["x"] * 3] * 3, "$.se_shared[0][0]", "'x' is no number"),
-        (("sample_rate",), 2, "$.sample_rate", "'2' is no share above 0 and at most 1"),
+        (
+            ("sample_rate",),
+            2,
+            "$.sample_rate",
+            "'2' is no sample; write a share above 0 and at most 1",
+        ),
         (("level",), 7, "$.level", "a text is needed, not 7"),
         (("key_rule",), 1, "$.key_rule", "a text is needed, not 1"),
         (("histories",), {}, "$.histories.rows", "a list is needed, not null"),
@@ -223,7 +228,7 @@ def test_what_is_no_such_document_is_refused(text, words):
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (("n_shared", 0, 1), 3, "'x' shares 3 URLs with 'y', but 'y' shares 2"),
+        (("n_shared", 0, 1), 3, "the n_shared of a pair differ by direction"),
         (("n_shared", 0, 0), 6, "'x' has 5 URLs, but shares 6 with itself"),
         (("crawls", 0, "date"), "2020-01-01", "must be in order of date"),
         (("level",), "page", "unknown level 'page'"),

@@ -172,8 +172,8 @@ def test_a_flipped_byte_is_read_or_refused_and_nothing_else(table, seed):
 def test_rows_that_contradict_the_metadata_are_refused(table):
     metadata = metadata_of(table)
     resized = file_of({**OTHERS, "n_b": [81, 90]}, metadata)
-    assert "crawl 'y' has n_urls 81 in the rows, but 80 in the metadata" in error_of(resized)
+    assert "crawl 'y' has n_urls 81 here, but 80 in the file's metadata" in error_of(resized)
     renamed = file_of({**OTHERS, "b": ["y", "other"]}, metadata)
-    assert "crawl 'other' stands in the rows, not in the metadata" in error_of(renamed)
+    assert "a crawl stands in the rows, not in the metadata" in error_of(renamed)
     newer = {"crawlgauge": metadata["crawlgauge"].replace("overlaps/1", "overlaps/2")}
     assert "t.parquet, metadata crawlgauge, at $.schema" in error_of(file_of(OTHERS, newer))

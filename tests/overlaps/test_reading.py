@@ -8,9 +8,9 @@ import pytest
 
 from crawlgauge.errors import OverlapError
 from crawlgauge.overlaps.csv_table import from_csv
+from crawlgauge.overlaps.files import read_histories, read_overlaps
 from crawlgauge.overlaps.json_table import to_json
 from crawlgauge.overlaps.parquet_table import to_parquet
-from crawlgauge.overlaps.reading import read_histories, read_overlaps
 from crawlgauge.provenance import Input, Provenance
 
 CSV = "a,date_a,n_a,b,date_b,n_b,n_shared\nx,2013-12,10,y,2014-06,10,5\n"
@@ -74,9 +74,9 @@ def test_a_missing_file_and_a_directory_are_refused(tmp_path):
         (gzip.compress(b"", mtime=0), " is empty"),
         (gzip.compress(CSV.encode(), mtime=0)[:-12], " is damaged gzip"),
         (gzip.compress(CSV.encode(), mtime=0)[:-8] + bytes(8), " is damaged gzip"),
-        (CSV.encode("utf-16"), " is UTF-16 text; save it as UTF-8"),
+        (CSV.encode("utf-16"), " is UTF-16 text"),
         (CSV.encode() + b"\xe9,", ", line 3: byte 0xe9 is no UTF-8 text"),
-        (b"\x00\x01\x02", ", line 1: a NUL character"),
+        (b"\x00\x01\x02", " is UTF-16 text, or no text at all"),
         (CSV.replace("10,5", "10,11").encode(), ", line 2, column n_shared: "),
         (b'{"schema": "else"}', ", at $.schema: unknown schema"),
         (b"[1]", ", at $: an object is needed"),
@@ -106,7 +106,7 @@ def test_histories_and_crawls_cannot_both_come_from_standard_input():
 def test_a_table_that_expands_beyond_all_measure_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(CSV.encode() + bytes(1 << 20)))
-    monkeypatch.setattr("crawlgauge.overlaps.reading._MAX_BYTES", 1 << 16)
+    monkeypatch.setattr("crawlgauge.overlaps.files._MAX_BYTES", 1 << 16)
     tracemalloc.start()
     message = error_of(path)
     _, peak = tracemalloc.get_traced_memory()

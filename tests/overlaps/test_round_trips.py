@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.overlaps.csv_table import from_csv, from_histories_csv, to_csv
+from crawlgauge.overlaps.files import read_overlaps, write_overlaps
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.json_table import from_json, to_json
 from crawlgauge.overlaps.parquet_table import from_parquet, to_parquet
-from crawlgauge.overlaps.reading import read_overlaps
 from crawlgauge.overlaps.table import LEVELS, MISSING, OverlapTable
-from crawlgauge.overlaps.writing import write_overlaps
 from crawlgauge.provenance import Input, Provenance
 
 LABELS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,8}", fullmatch=True)

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from crawlgauge.overlaps.csv_table import from_csv, from_histories_csv
-from crawlgauge.overlaps.reading import read_overlaps
+from crawlgauge.overlaps.files import read_overlaps
 
 pytestmark = pytest.mark.real
 

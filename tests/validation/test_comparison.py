@@ -11,7 +11,7 @@ import pytest
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.comparison.comparing import OwnSeries, compare_archives
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.overlaps.archive_counts import ArchiveCounts
+from crawlgauge.overlaps.table import ArchiveCounts
 
 pytestmark = pytest.mark.slow
 

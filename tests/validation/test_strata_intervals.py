@@ -12,7 +12,7 @@ import pytest
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.strata.estimating_strata import estimate_strata
-from crawlgauge.overlaps.stratum_counts import Stratum, StratumCounts
+from crawlgauge.overlaps.table import Stratum, StratumCounts
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from crawlgauge.core.fields cimport Fields
 from crawlgauge.core.surt cimport SurtWriter
 from crawlgauge.core.texts cimport TextTable
 from crawlgauge.core.urls cimport MOST_URL_BYTES, UrlVerdict
-from crawlgauge.core.words cimport Span, i16, i32, i64, u8, u32, u64
+from crawlgauge.core.words cimport Span, i16, i32, i64, u8, u64
 
 cdef enum:
     N_REASONS = 11
@@ -20,7 +20,6 @@ cdef enum Outcome:
     ODD_TYPE        # nobody has said yet whether this media type counts
     ODD_URL         # the reference must write its form, or its host
     NO_KEY          # of the index, which the rule takes
-    OUT_OF_MEMORY
 
 cdef packed struct Row:  # as ROW
     u64 key
@@ -35,11 +34,6 @@ cdef packed struct LeftOut:  # as LEFT_OUT
     i64 time
     i32 group
     i32 reason
-
-cdef struct Found:
-    # What the reference has found out of an odd URL; without starts for all others.
-    Span form
-    Span host
 
 
 @cython.final
@@ -63,8 +57,6 @@ cdef class Collector:
     cdef TextTable _hosts, _types, _groups
     cdef object _host_codes, _type_codes, _group_codes
     # What is held.
-    cdef object _keys_array, _rows_array, _row_groups_array, _row_texts_array, _left_array
-    cdef object _days_array
     cdef u64[::1] _keys
     cdef Row[::1] _rows
     cdef i32[::1] _row_groups
@@ -76,24 +68,22 @@ cdef class Collector:
     cdef Py_ssize_t _n_keys, _n_rows, _n_left
     cdef u64 _n_captures, _n_no_status
     cdef i64 _first_time, _last_time
-    cdef u8* _digests               # one behind the other
-    cdef u64 _n_digest_bytes, _digest_room
+    cdef u8[::1] _digests           # one behind the other
+    cdef i64 _n_digest_bytes
+    # What the reference has found out of an odd URL; without starts for all others.
+    cdef Span _odd_form, _odd_host
     # Room for the form of one URL.
     cdef SurtWriter _writer
     cdef u8[MOST_URL_BYTES + 8] _form
 
     cdef Py_ssize_t n_room(self) noexcept nogil
     cdef int make_room(self) except -1
-    cdef Outcome take(self, Fields* fields, Found* found, u64 text) noexcept nogil
+    cdef Outcome take(self, Fields* fields, u64 text) except? NO_KEY nogil
     cdef object take_odd(self, Fields* fields, u64 text, Outcome outcome)
-    cdef int _judge(self, Fields* fields, int status, bint is_revisit) noexcept nogil
+    cdef int _judge(self, Fields* fields, int status, bint is_revisit) except -1 nogil
     cdef int _judge_status(self, int status, bint is_revisit) noexcept nogil
-    cdef int _judge_type(self, Span mime) noexcept nogil
     cdef bint _covers(self, Span form) noexcept nogil
-    cdef Outcome _leave_out(self, int reason, Fields* fields) noexcept nogil
-    cdef Outcome _note(
-        self, u64 key, i64 time, int status, bint is_revisit, Fields* fields, Found* found,
-        u64 text,
-    ) noexcept nogil
-    cdef Outcome _number_host(self, Fields* fields, Found* found, i32* number) noexcept nogil
-    cdef bint _keep_digest(self, Span digest) noexcept nogil
+    cdef int _leave_out(self, int reason, Fields* fields) except -1 nogil
+    cdef Span _find_host(self, Fields* fields) noexcept nogil
+    cdef int _keep_digest(self, Span digest) except -1 nogil
+    cdef int _make_digest_room(self, i64 n_bytes) except -1 with gil

@@ -5,32 +5,31 @@ lines, readers in Python call `Collector.add`. No object is made of a record. Wh
 with a user name, say) is looked at by the reference in Python, and then taken all the same.
 """
 cimport cython
-from libc.stdlib cimport free, realloc
 
 import numpy as np
 
 from crawlgauge.core.batch import LEFT_OUT, NO_CODE, ROW, Captures
 from crawlgauge.core.fields cimport (
-    DAY_SECONDS, FIRST_DAY, N_DAYS, NO_STATUS, NO_TIME, Fields, clear_fields, is_revisit_type,
-    status_of, time_of,
+    DAY_SECONDS, DIGEST, FIRST_DAY, GROUP, KEY, MIME, N_DAYS, NO_STATUS, NO_TIME, STATUS, TIME, URL,
+    Fields, clear_fields, status_of, time_of,
 )
 from crawlgauge.core.surt cimport DEFER, write_host, write_surt
-from crawlgauge.core.texts cimport NO_MEMORY, TextTable
+from crawlgauge.core.texts cimport TextTable
 from crawlgauge.core.urls cimport (
     IS_URL, NO_HOST, NO_SCHEME, NO_URL, OTHER_SCHEME, TOO_LONG,
     is_robots, is_robots_key, judge_url, raw_form, write_scheme_free,
 )
 from crawlgauge.core.words cimport (
-    Span, find_near, i16, i32, i64, memcpy, span_of, u8, u32, u64,
+    Span, bytes_of, find_any, find_near, i16, i64, is_text, memcpy, span_of, u8, u64,
 )
 from crawlgauge.core.xxh64 cimport xxh64
 
 cdef enum:
     ROOM = 1 << 18              # captures that are held before they are handed on
     MOST_NAMES = 1 << 20
-    FIRST_DIGEST_ROOM = 1 << 20
+    FIRST_DIGEST_ROOM = 1 << 23  # enough for most
     FIRST_ORDINAL = 726468      # of the first day in Python's calendar
-    LONGEST_HOST = 512          # in an index's key; longer ones are odd
+    LONGEST_HOST = 511          # in an index's key; longer ones are odd
     NO_ROW_STATUS = 32767
 
 cdef enum:  # why a capture does not count, in the order of REASONS
@@ -76,21 +75,15 @@ cdef class Collector:
         self._keeps_all = self._is_split or self._keeps_digests or self._keeps_texts
         self.limit_keys(_WHOLE)
         self.limit_rows(_WHOLE)
-        self._keys_array = np.empty(ROOM, np.uint64)
-        self._rows_array = np.empty(ROOM, ROW)
-        self._row_groups_array = np.empty(ROOM if self._is_split else 0, np.int32)
-        self._left_array = np.empty(ROOM if self._is_split else 0, LEFT_OUT)
-        self._row_texts_array = np.empty(ROOM if self._keeps_texts else 0, np.uint64)
-        self._days_array = np.zeros(N_DAYS, np.int64)
-        self._keys, self._rows = self._keys_array, self._rows_array
-        self._row_groups, self._row_texts = self._row_groups_array, self._row_texts_array
-        self._left, self._days = self._left_array, self._days_array
+        self._keys, self._rows = np.empty(ROOM, np.uint64), np.empty(ROOM, ROW)
+        self._row_groups = np.empty(ROOM if self._is_split else 0, np.int32)
+        self._left = np.empty(ROOM if self._is_split else 0, LEFT_OUT)
+        self._row_texts = np.empty(ROOM if self._keeps_texts else 0, np.uint64)
         self._digest_ends = np.empty(ROOM if self._keeps_digests else 0, np.int64)
+        self._digests = np.empty(FIRST_DIGEST_ROOM if self._keeps_digests else 0, np.uint8)
+        self._days = np.zeros(N_DAYS, np.int64)
         self._forget_names()
         self._empty()
-
-    def __dealloc__(self):
-        free(self._digests)
 
     def _choose_what_counts(self, settings):
         self._wants_any = settings.wants_any_status
@@ -163,15 +156,14 @@ cdef class Collector:
             Whether something but the media type says that it repeats an earlier capture.
         """
         cdef Fields fields
-        cdef Found nothing
-        nothing.form = nothing.host = span_of(None)
         clear_fields(&fields)
-        fields.url, fields.key, fields.time = span_of(url), span_of(key), span_of(time)
-        fields.status, fields.mime = span_of(status), span_of(mime)
-        fields.digest, fields.group = span_of(digest), span_of(group)
+        fields.texts[URL], fields.texts[KEY] = span_of(url), span_of(key)
+        fields.texts[TIME], fields.texts[STATUS] = span_of(time), span_of(status)
+        fields.texts[MIME] = span_of(mime)
+        fields.texts[DIGEST], fields.texts[GROUP] = span_of(digest), span_of(group)
         fields.is_revisit = is_revisit
         self.make_room()
-        cdef Outcome outcome = self.take(&fields, &nothing, text)
+        cdef Outcome outcome = self.take(&fields, text)
         return None if outcome == TAKEN else self.take_odd(&fields, text, outcome)
 
     def reject(self, str reason not None):
@@ -195,22 +187,22 @@ cdef class Collector:
         names = self._settings.names
         self._host_codes = _name_more(self._host_codes, self._hosts, names.name_hosts)
         self._type_codes = _name_more(self._type_codes, self._types, names.name_types)
-        rows = self._rows_array[: self._n_rows].copy()
+        rows = self._rows.base[: self._n_rows].copy()
         rows["host"] = self._host_codes[rows["host"]]
         rows["mime"] = self._type_codes[rows["mime"]]
         groups = left = None
         if self._is_split:
             self._group_codes = _name_more(self._group_codes, self._groups, names.name_groups)
-            groups = self._group_codes[self._row_groups_array[: self._n_rows]]
-            left = self._left_array[: self._n_left].copy()
+            groups = self._group_codes[self._row_groups.base[: self._n_rows]]
+            left = self._left.base[: self._n_left].copy()
             left["group"] = self._group_codes[left["group"]]
         is_timeless = self._last_time == NO_TIME
         captures = Captures(
-            keys=self._keys_array[: self._n_keys].copy(),
+            keys=self._keys.base[: self._n_keys].copy(),
             rows=rows,
             groups=groups,
             digests=self._list_digests() if self._keeps_digests else None,
-            texts=self._row_texts_array[: self._n_rows].copy() if (
+            texts=self._row_texts.base[: self._n_rows].copy() if (
                 self._keeps_texts and self._has_pages
             ) else None,
             left_out=left,
@@ -255,7 +247,7 @@ cdef class Collector:
         self._type_reasons = np.full(64, UNDECIDED, np.uint8)
 
     def _list_days(self):
-        counts = self._days_array
+        counts = self._days.base
         found = np.flatnonzero(counts)
         days = {FIRST_ORDINAL + day: n for day, n in zip(found.tolist(), counts[found].tolist())}
         counts[found] = 0
@@ -267,24 +259,24 @@ cdef class Collector:
         found = []
         for row in range(self._n_rows):
             end = self._digest_ends[row]
-            found.append(self._digests[start:end] if end > start else None)
+            found.append((&self._digests[0])[start:end] if end > start else None)
             start = end
         return found
 
     # --------------------------------------------------------------------------------- one record
 
-    cdef Outcome take(self, Fields* fields, Found* found, u64 text) noexcept nogil:
+    cdef Outcome take(self, Fields* fields, u64 text) except? NO_KEY nogil:
         """Judge a record and collect what is wanted of it; there must be room."""
         cdef int status = NO_STATUS, reason
         cdef bint is_revisit = False
-        cdef Span form = found.form
-        cdef Outcome outcome
+        cdef Span form = self._odd_form, host
         cdef Py_ssize_t length
+        cdef Row* row
         cdef i64 time
         cdef u64 key
         # A record that has neither is none, whatever captures are known by.
-        if fields.url.start != NULL or self._needs_url or fields.key.start == NULL:
-            self.verdict = judge_url(&fields.url)
+        if fields.texts[URL].start != NULL or self._needs_url or fields.texts[KEY].start == NULL:
+            self.verdict = judge_url(&fields.texts[URL])
             if self.verdict == OTHER_SCHEME:
                 self._n_excluded[OTHER_KIND] += 1
                 return TAKEN
@@ -292,31 +284,48 @@ cdef class Collector:
                 return REJECTED
         if self._has_status:
             status = status_of(fields)
-            is_revisit = fields.is_revisit or is_revisit_type(fields.mime)
+            is_revisit = fields.is_revisit or is_text(fields.texts[MIME], b"warc/revisit", 12)
         reason = self._judge(fields, status, is_revisit)
-        if reason != COUNTS:
-            return ODD_TYPE if reason == UNDECIDED else self._leave_out(reason, fields)
-        if (self._rule == SURT or self._has_scope) and form.start == NULL:
-            length = write_surt(&self._writer, fields.url)
+        if reason == UNDECIDED:
+            return ODD_TYPE
+        if (self._rule == SURT or self._has_scope) and form.start == NULL and reason == COUNTS:
+            length = write_surt(&self._writer, fields.texts[URL])
             if length == DEFER:
                 return ODD_URL
             form.start, form.end = self._writer.form, self._writer.form + length
-        if self._has_scope and not self._covers(form):
-            return self._leave_out(OUT_OF_SCOPE, fields)
+        if reason == COUNTS and self._has_scope and not self._covers(form):
+            reason = OUT_OF_SCOPE
+        if reason != COUNTS:
+            self._leave_out(reason, fields)
+            return TAKEN
         if self._rule == RAW:
-            form = raw_form(fields.url)
+            form = raw_form(fields.texts[URL])
         elif self._rule == SCHEME_FREE:
-            form = write_scheme_free(fields.url, self._form)
+            form = write_scheme_free(fields.texts[URL], self._form)
         elif self._rule == GIVEN:
-            form = fields.key
+            form = fields.texts[KEY]
             if form.start == NULL:
                 return NO_KEY
         key = xxh64(form.start, form.end - form.start)
         time = time_of(fields)
         if key <= self._last_row_key:
-            outcome = self._note(key, time, status, is_revisit, fields, found, text)
-            if outcome != TAKEN:
-                return outcome
+            host = self._find_host(fields)
+            if host.start == NULL:
+                return ODD_URL
+            row = &self._rows[self._n_rows]
+            row.key, row.time, row.is_revisit, row.unused = key, time, is_revisit, 0
+            row.host = 0 if host.start == host.end else number_name(self._hosts, host)
+            row.mime = number_name(self._types, fields.texts[MIME])
+            row.status = NO_ROW_STATUS
+            if -NO_ROW_STATUS < status < NO_ROW_STATUS:
+                row.status = <i16> status
+            if self._is_split:
+                self._row_groups[self._n_rows] = number_name(self._groups, fields.texts[GROUP])
+            if self._keeps_texts:
+                self._row_texts[self._n_rows] = text
+            if self._keeps_digests:
+                self._keep_digest(fields.texts[URL] if self._keeps_urls else fields.texts[DIGEST])
+            self._n_rows += 1
         if key <= self._last_key:
             self._keys[self._n_keys] = key
             self._n_keys += 1
@@ -331,22 +340,21 @@ cdef class Collector:
 
     cdef object take_odd(self, Fields* fields, u64 text, Outcome outcome):
         """Take a record whose media type or URL is odd; return why it is rejected, or None."""
-        cdef Found found
-        cdef bytes form = None, host = None, url = None, key = None, mime
-        found.form = found.host = span_of(None)
+        cdef bytes form = None, host = None, url, mime
         if outcome == ODD_TYPE:
-            mime = _to_bytes(fields.mime)
+            mime = bytes_of(fields.texts[MIME])
             self._learn_type(mime, self._settings.judge_type(mime or b""))
-            outcome = self.take(fields, &found, text)
+            outcome = self.take(fields, text)
         if outcome == ODD_URL:
-            url, key = _to_bytes(fields.url), _to_bytes(fields.key)
+            url = bytes_of(fields.texts[URL])
             if self._rule == SURT or self._has_scope:
                 form = self._settings.canonical_surt(url)
-            host = self._settings.host_of_capture(url, key)
-            found.form, found.host = span_of(form), span_of(host)
-            outcome = self.take(fields, &found, text)
-        if outcome == OUT_OF_MEMORY:
-            raise MemoryError
+            host = self._settings.host_of_capture(url, bytes_of(fields.texts[KEY]))
+            self._odd_form, self._odd_host = span_of(form), span_of(host)
+            try:
+                outcome = self.take(fields, text)
+            finally:
+                self._odd_form = self._odd_host = span_of(None)
         if outcome == NO_KEY:
             raise self._settings.lacks_keys()
         return _REJECTIONS[self.verdict] if outcome == REJECTED else None
@@ -361,20 +369,22 @@ cdef class Collector:
 
     # --------------------------------------------------------------------------------- what counts
 
-    cdef int _judge(self, Fields* fields, int status, bint is_revisit) noexcept nogil:
+    cdef int _judge(self, Fields* fields, int status, bint is_revisit) except -1 nogil:
         """Return why a capture does not count, as far as its URL's form has no say in it."""
-        cdef int reason = COUNTS
-        cdef bint is_for_robots
+        cdef int reason = COUNTS, number
+        cdef Span url
         if self._has_status:
             reason = self._judge_status(status, is_revisit)
         if reason == COUNTS and not self._wants_any:
             # Where there is no URL, the key tells as much.
-            is_for_robots = (
-                is_robots(fields.url) if fields.url.start != NULL else is_robots_key(fields.key)
-            )
-            reason = ROBOTS if is_for_robots else COUNTS
+            url = fields.texts[URL]
+            if is_robots_key(fields.texts[KEY]) if url.start == NULL else is_robots(url):
+                return ROBOTS
         if reason == COUNTS and self._judges_types and self._has_type:
-            reason = self._judge_type(fields.mime)
+            number = number_name(self._types, fields.texts[MIME])
+            reason = UNDECIDED
+            if number < self._type_reasons.shape[0]:
+                reason = self._type_reasons[number]
         return reason
 
     cdef int _judge_status(self, int status, bint is_revisit) noexcept nogil:
@@ -391,15 +401,6 @@ cdef class Collector:
         if status // 100 == 3:
             return REDIRECT
         return ERROR if status // 100 == 4 or status // 100 == 5 else OTHER_STATUS
-
-    cdef int _judge_type(self, Span mime) noexcept nogil:
-        cdef u32 number = 0
-        if mime.start != NULL:
-            number = self._types.number_of(mime.start, mime.end - mime.start)
-            if number == NO_MEMORY:
-                return UNDECIDED  # asking for it raises the error
-            number += 1
-        return UNDECIDED if number >= self._type_reasons.shape[0] else self._type_reasons[number]
 
     cdef bint _covers(self, Span form) noexcept nogil:
         """Tell whether the longest prefix that a canonical URL begins with is in scope."""
@@ -430,129 +431,62 @@ cdef class Collector:
             return self._is_prefix_inside[low]
         return self._is_open
 
-    cdef Outcome _leave_out(self, int reason, Fields* fields) noexcept nogil:
+    cdef int _leave_out(self, int reason, Fields* fields) except -1 nogil:
         """Count a capture that does not count; in its own crawl, if there are several."""
-        cdef u32 number = 0
+        cdef LeftOut* left
         if not self._is_split:
             self._n_excluded[reason] += 1
-            return TAKEN
-        if fields.group.start != NULL:
-            number = 1 + self._groups.number_of(
-                fields.group.start, fields.group.end - fields.group.start
-            )
-            if number == 0:
-                return OUT_OF_MEMORY
-        self._left[self._n_left].time = time_of(fields)
-        self._left[self._n_left].group = number
-        self._left[self._n_left].reason = reason
+            return 0
+        left = &self._left[self._n_left]
+        left.group, left.reason = number_name(self._groups, fields.texts[GROUP]), reason
+        left.time = time_of(fields)
         self._n_left += 1
-        return TAKEN
+        return 0
 
     # ---------------------------------------------------------------------------------- attributes
 
-    cdef Outcome _note(
-        self,
-        u64 key,
-        i64 time,
-        int status,
-        bint is_revisit,
-        Fields* fields,
-        Found* found,
-        u64 text,
-    ) noexcept nogil:
-        """Keep what is known of a capture."""
-        cdef Row* row = &self._rows[self._n_rows]
-        cdef u32 number = 0
-        cdef i32 host
-        cdef Outcome outcome = self._number_host(fields, found, &host)
-        if outcome != TAKEN:
-            return outcome
-        row.key, row.time, row.host, row.is_revisit, row.unused = key, time, host, is_revisit, 0
-        row.status = NO_ROW_STATUS
-        if -NO_ROW_STATUS < status < NO_ROW_STATUS:
-            row.status = <i16> status
-        row.mime = 0
-        if fields.mime.start != NULL:
-            number = self._types.number_of(fields.mime.start, fields.mime.end - fields.mime.start)
-            if number == NO_MEMORY:
-                return OUT_OF_MEMORY
-            row.mime = number + 1
-        if self._is_split:
-            self._row_groups[self._n_rows] = 0
-            if fields.group.start != NULL:
-                number = self._groups.number_of(
-                    fields.group.start, fields.group.end - fields.group.start
-                )
-                if number == NO_MEMORY:
-                    return OUT_OF_MEMORY
-                self._row_groups[self._n_rows] = number + 1
-        if self._keeps_texts:
-            self._row_texts[self._n_rows] = text
-        if self._keeps_digests and not self._keep_digest(
-            fields.url if self._keeps_urls else fields.digest
-        ):
-            return OUT_OF_MEMORY
-        self._n_rows += 1
-        return TAKEN
-
-    cdef Outcome _number_host(self, Fields* fields, Found* found, i32* number) noexcept nogil:
-        """Find the number of a capture's host, from 1 on; 0 if it has none.
+    cdef Span _find_host(self, Fields* fields) noexcept nogil:
+        """Return a capture's host; without a start if only the reference can tell it.
 
         How hosts are written here, `names.name_hosts` must know: as in the canonical form, with a
         parenthesis at the end; as in an index's key, with one at both ends; or as in a URL.
         """
-        cdef Span host = found.host
-        cdef const u8* place
-        cdef u32 found_number
-        if host.start == NULL and fields.url.start != NULL:
+        cdef Span host = self._odd_host, url = fields.texts[URL], key = fields.texts[KEY]
+        cdef Py_ssize_t length
+        if host.start != NULL:
+            return host
+        if url.start != NULL:
             # For the form of the whole URL its host was written already.
-            if self._rule != SURT and not self._has_scope:
-                if write_host(&self._writer, fields.url) == NULL:
-                    return ODD_URL
-            host.start = self._writer.form
-            host.end = host.start + self._writer.host_length
-        elif host.start == NULL:
-            host.start, host.end = self._form, self._form + 1
+            if self._rule == SURT or self._has_scope or write_host(&self._writer, url) != NULL:
+                host.start = self._writer.form
+                host.end = host.start + self._writer.host_length
+            return host
+        length = find_near(key.start, key.end, c")") + 1 - key.start
+        if length <= min(key.end - key.start, LONGEST_HOST):
             self._form[0] = c"("
-            place = fields.key.start
-            while True:
-                if place == fields.key.end or host.end - host.start == LONGEST_HOST:
-                    return ODD_URL
-                if place[0] == c"/" or place[0] == c"?":
-                    return ODD_URL
-                self._form[host.end - host.start] = place[0]
-                host.end += 1
-                if place[0] == c")":
-                    break
-                place += 1
-        number[0] = 0
-        if host.start < host.end:
-            found_number = self._hosts.number_of(host.start, host.end - host.start)
-            if found_number == NO_MEMORY:
-                return OUT_OF_MEMORY
-            number[0] = found_number + 1
-        return TAKEN
+            memcpy(self._form + 1, key.start, length)
+            host.end = self._form + 1 + length
+            if find_any(self._form, host.end, c"/", c"?", 0) == host.end:
+                host.start = self._form
+        return host
 
-    cdef bint _keep_digest(self, Span digest) noexcept nogil:
-        cdef u64 length = digest.end - digest.start if digest.start != NULL else 0
-        cdef u64 room = max(self._digest_room, <u64> FIRST_DIGEST_ROOM)
-        cdef void* digests
-        while room - self._n_digest_bytes < length:
-            room *= 2
-        if room > self._digest_room:
-            digests = realloc(self._digests, room)
-            if digests == NULL:
-                return False
-            self._digests, self._digest_room = <u8*> digests, room
+    cdef int _keep_digest(self, Span digest) except -1 nogil:
+        cdef i64 start = self._n_digest_bytes, length = digest.end - digest.start
+        if start + length > self._digests.shape[0]:
+            self._make_digest_room(2 * (start + length))
         if length:
-            memcpy(self._digests + self._n_digest_bytes, digest.start, length)
-        self._n_digest_bytes += length
-        self._digest_ends[self._n_rows] = self._n_digest_bytes
-        return True
+            memcpy(&self._digests[start], digest.start, length)
+        self._n_digest_bytes = self._digest_ends[self._n_rows] = start + length
+        return 0
+
+    cdef int _make_digest_room(self, i64 n_bytes) except -1 with gil:
+        self._digests = np.resize(self._digests, n_bytes)
+        return 0
 
 
-cdef bytes _to_bytes(Span text):
-    return None if text.start == NULL else text.start[: text.end - text.start]
+cdef inline int number_name(TextTable names, Span name) except -1 nogil:
+    """Return the number of a name, from 1 on; 0 if there is none."""
+    return 0 if name.start == NULL else 1 + names.number_of(name)
 
 
 cdef object _name_more(codes, TextTable table, name):

@@ -5,10 +5,9 @@ Tables come over Arrow's C stream interface (`__arrow_c_stream__`), as Polars an
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.string cimport strcmp
 
-from crawlgauge.core.captures cimport REJECTED, TAKEN, Collector, Found, Outcome
-from crawlgauge.core.fields cimport Fields, clear_fields
-from crawlgauge.core.lines cimport N_FIELDS, STATUS, TIME, field_of
-from crawlgauge.core.words cimport Span, i32, i64, memcpy, u8
+from crawlgauge.core.captures cimport TAKEN, Collector, Outcome
+from crawlgauge.core.fields cimport N_FIELDS, STATUS, TIME, URL, Fields, clear_fields
+from crawlgauge.core.words cimport Span, bytes_of, i32, i64, memcpy, u8
 
 cdef enum:
     MOST_EXAMPLES = 5
@@ -87,7 +86,7 @@ cdef void read_row(Column* columns, int n_columns, i64 row, Fields* fields) noex
         if not is_there(column, row):
             continue
         if column.is_view:
-            field_of(fields, column.field)[0] = read_view(column, row)
+            fields.texts[column.field] = read_view(column, row)
         elif column.field == TIME:
             fields.seconds = (<const i64*> column.values)[row + column.offset]
         else:
@@ -163,10 +162,8 @@ cdef int _add_array(
     cdef int number
     cdef ArrowArray* child
     cdef Fields fields
-    cdef Found nothing
     cdef Outcome outcome = TAKEN
     cdef i64 row = 0
-    nothing.form.start = nothing.form.end = nothing.host.start = nothing.host.end = NULL
     for number in range(n_columns):
         child = array.children[number]
         columns[number].validity = <const u8*> child.buffers[0] if child.null_count else NULL
@@ -179,7 +176,7 @@ cdef int _add_array(
             while row < array.length and collector.n_room():
                 read_row(columns, n_columns, row, &fields)
                 row += 1
-                outcome = collector.take(&fields, &nothing, 0)
+                outcome = collector.take(&fields, 0)
                 if outcome != TAKEN:
                     break
         if outcome != TAKEN:
@@ -188,8 +185,6 @@ cdef int _add_array(
             if reason is not None:
                 collector.reject(reason)
                 if len(examples) < MOST_EXAMPLES:
-                    url = b"" if fields.url.start == NULL else (
-                        fields.url.start[: fields.url.end - fields.url.start]
-                    )
+                    url = bytes_of(fields.texts[URL]) or b""
                     examples.append((n_before + row - 1, reason, url))
     return 0

@@ -1,7 +1,11 @@
 """The fields of a record, as texts, and what they say: times and statuses."""
 from crawlgauge.core.words cimport (
-    Span, are_digits, i64, is_digit, is_same, load64, two_digits, u8, u32,
+    Span, are_digits, i64, is_digit, load64, two_digits, u8, u32,
 )
+
+cdef enum:  # in the order of `FIELDS`; a group is what a collection is cut into crawls by
+    URL, KEY, TIME, STATUS, MIME, DIGEST, GROUP
+    N_FIELDS
 
 cdef enum:
     NO_STATUS = -1000000    # no number of five digits
@@ -19,26 +23,23 @@ cdef extern from *:
 
 
 cdef struct Fields:
-    # Each is missing where the record has none: formats have taken dashes and the like away.
-    Span url
-    Span key        # of the index that the record is from
-    Span time
-    Span status
-    Span mime
-    Span digest
-    Span group      # by which a collection is cut into crawls
-    bint is_revisit # said by anything but the media type
-    i64 seconds     # the time, where it is a number already; else `NO_TIME`
-    int number      # the status, likewise; else `NO_STATUS`
+    Span[N_FIELDS] texts    # missing where the record has none; dashes and the like are none
+    bint is_revisit         # said by anything but the media type
+    i64 seconds             # the time, where it is a number already; else `NO_TIME`
+    int number              # the status, likewise; else `NO_STATUS`
 
 
 cdef inline void clear_fields(Fields* fields) noexcept nogil:
-    cdef Span nothing
-    nothing.start = nothing.end = NULL
-    fields.url = fields.key = fields.time = fields.status = nothing
-    fields.mime = fields.digest = fields.group = nothing
+    cdef int field
+    for field in range(N_FIELDS):
+        fields.texts[field].start = fields.texts[field].end = NULL
     fields.is_revisit = False
     fields.seconds, fields.number = NO_TIME, NO_STATUS
+
+
+cdef inline bint is_none(Span text) noexcept nogil:
+    """Tell whether a text stands for nothing: it is empty or a dash."""
+    return text.start == text.end or (text.end - text.start == 1 and text.start[0] == c"-")
 
 
 cdef inline int read_status(Span text) noexcept nogil:
@@ -60,32 +61,22 @@ cdef inline int read_status(Span text) noexcept nogil:
     return -number if is_negative else number
 
 
-cdef inline bint is_revisit_type(Span mime) noexcept nogil:
-    return mime.end - mime.start == 12 and is_same(mime.start, b"warc/revisit", 12)
-
-
-cdef inline i64 days_before(u32 year, u32 month) noexcept nogil:
-    """Return the days from 1970 to the first of a month."""
-    cdef u32* before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
-    cdef u32 last = year - 1
-    cdef bint is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    cdef i64 days = 365 * (<i64> year - 1970) + (last // 4 - last // 100 + last // 400) - 477
-    return days + before[month - 1] + (is_leap and month > 2)
-
-
 cdef inline i64 seconds_of(
     u32 year, u32 month, u32 day, u32 hour, u32 minute, u32 second
 ) noexcept nogil:
     """Return the seconds since 1970, or `NO_TIME`. A leap second counts as the one after it."""
-    cdef u32* n_days = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    cdef u32* before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365]
+    cdef u32 last = year - 1
     cdef bint is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     if not (FIRST_YEAR <= year <= LAST_YEAR and 1 <= month <= 12):
         return NO_TIME
-    if not 1 <= day <= n_days[month - 1] + (is_leap and month == 2):
+    if not 1 <= day <= before[month] - before[month - 1] + (is_leap and month == 2):
         return NO_TIME
     if hour > 23 or minute > 59 or second > 60:
         return NO_TIME
-    return DAY_SECONDS * (days_before(year, month) + day - 1) + 3600 * hour + 60 * minute + second
+    cdef i64 days = 365 * (<i64> year - 1970) + (last // 4 - last // 100 + last // 400) - 477
+    days += before[month - 1] + (is_leap and month > 2) + day - 1
+    return DAY_SECONDS * days + 3600 * hour + 60 * minute + second
 
 
 cdef inline i64 within_days(i64 seconds) noexcept nogil:
@@ -118,8 +109,8 @@ cdef i64 read_other_time(Span text) noexcept nogil
 
 
 cdef inline i64 time_of(Fields* fields) noexcept nogil:
-    return within_days(fields.seconds) if fields.seconds != NO_TIME else read_time(fields.time)
+    return within_days(fields.seconds) if fields.seconds != NO_TIME else read_time(fields.texts[TIME])
 
 
 cdef inline int status_of(Fields* fields) noexcept nogil:
-    return fields.number if fields.number != NO_STATUS else read_status(fields.status)
+    return fields.number if fields.number != NO_STATUS else read_status(fields.texts[STATUS])

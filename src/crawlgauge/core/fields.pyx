@@ -1,5 +1,5 @@
 """Times as archives write them: from a year to a fraction of a second, in digits or as ISO 8601."""
-from crawlgauge.core.words cimport Span, i64, is_digit, span_of, u8, u32
+from crawlgauge.core.words cimport Span, i64, is_digit, span_of, u8
 
 cdef enum:
     N_PARTS = 6         # year, month, day, hour, minute, second

@@ -8,8 +8,11 @@ import sys
 cimport cython
 from libc.string cimport memset
 
-from crawlgauge.core.captures cimport TAKEN, Collector, Found, Outcome
-from crawlgauge.core.fields cimport NO_TIME, Fields, clear_fields, read_time
+from crawlgauge.core.captures cimport TAKEN, Collector, Outcome
+from crawlgauge.core.fields cimport (
+    DIGEST, GROUP, KEY, MIME, N_FIELDS, NO_TIME, STATUS, TIME, URL, Fields, clear_fields, is_none,
+    read_time,
+)
 from crawlgauge.core.words cimport (
     Span, are_digits, find_any, find_far, find_near, is_digit, is_same, is_space, is_text,
     load64, memcpy, trimmed, u8, u64,
@@ -118,12 +121,12 @@ cdef class LineScanner:
                     handed_back.append((n_lines - 1, line.start - first, line.end - first))
         return place - first, n_lines, handed_back
 
-    cdef Reading _scan_on(self, Span* line, const u8* end, Py_ssize_t* n_lines) noexcept nogil:
+    cdef Reading _scan_on(
+        self, Span* line, const u8* end, Py_ssize_t* n_lines
+    ) except? FOUND nogil:
         """Take lines up to one that needs somebody's attention, or until there is no room."""
-        cdef Found nothing
         cdef Reading reading = SKIPPED
         cdef Py_ssize_t n_room = self._collector.n_room()
-        nothing.form.start = nothing.form.end = nothing.host.start = nothing.host.end = NULL
         self._outcome = TAKEN
         while line.end < end and n_room:
             n_room -= 1
@@ -135,7 +138,7 @@ cdef class LineScanner:
                 return reading
             n_lines[0] += 1
             if reading == FOUND:
-                self._outcome = self._collector.take(&self._fields, &nothing, 0)
+                self._outcome = self._collector.take(&self._fields, 0)
             if reading == HANDED_BACK or self._outcome != TAKEN:
                 return reading
             line.end += 1
@@ -157,36 +160,24 @@ cdef class UrlScanner(LineScanner):
         line = trimmed(line)
         if line.start == line.end or line.start[0] == c"#":
             return SKIPPED
-        if has_separator(line):
+        if may_have_separator(line):
             return HANDED_BACK
         clear_fields(&self._fields)
-        self._fields.url = line
+        self._fields.texts[URL] = line
         return FOUND
 
 
-cdef bint has_separator(Span line) noexcept nogil:
-    """Tell whether a line has several fields, or line ends of other systems.
+cdef bint may_have_separator(Span line) noexcept nogil:
+    """Tell whether a line may have several fields, or line ends of other systems.
 
-    Blanks and control characters of ASCII, and the line ends of Unicode: NEL, LS and PS.
+    Blanks and control characters of ASCII; in Unicode NEL, LS and PS, which begin with C2 or E2.
     """
     cdef const u8* place = line.start
-    cdef bint is_blank = False, is_wide = False
+    cdef bint is_odd = False
     while place < line.end:
-        is_blank |= place[0] <= 0x20
-        is_wide |= place[0] >= 0x7F
+        is_odd |= (place[0] <= 0x20) | (place[0] == 0x7F) | (place[0] == 0xC2) | (place[0] == 0xE2)
         place += 1
-    if is_blank or not is_wide:
-        return is_blank
-    place = line.start
-    while place < line.end:
-        if place[0] == 0x7F:
-            return True
-        if place[0] == 0xC2 and line.end - place > 1 and place[1] == 0x85:
-            return True
-        if place[0] == 0xE2 and line.end - place > 2 and place[1] == 0x80 and place[2] & 0xFE == 0xA8:
-            return True
-        place += 1
-    return False
+    return is_odd
 
 
 # --------------------------------------------------------------------------------------- CDX indexes
@@ -233,6 +224,8 @@ cdef class CdxScanner(LineScanner):
         cdef int n_cells, field
         cdef int* columns
         cdef Span* cells = self._cells
+        cdef Span status
+        cdef Py_ssize_t place
         if is_legend(line):
             return STOPPED
         if line.end > line.start and (line.end - 1)[0] == c"\r":
@@ -250,13 +243,14 @@ cdef class CdxScanner(LineScanner):
         clear_fields(&self._fields)
         for field in range(N_FIELDS):
             if columns[field] >= 0 and not is_none(cells[columns[field]]):
-                field_of(&self._fields, field)[0] = cells[columns[field]]
-        if self._fields.time.start != NULL and not starts_time(self._fields.time):
+                self._fields.texts[field] = cells[columns[field]]
+        if self._fields.texts[TIME].start != NULL and not starts_time(self._fields.texts[TIME]):
             return HANDED_BACK
-        if self._n_layouts > 1 and self._fields.status.start != NULL:
+        if self._n_layouts > 1:
             # What stands in the place of the status tells lines of other layouts.
-            for field in range(self._fields.status.end - self._fields.status.start):
-                if not is_digit(self._fields.status.start[field]):
+            status = self._fields.texts[STATUS]
+            for place in range(status.end - status.start):
+                if not is_digit(status.start[place]):
                     return HANDED_BACK
         return FOUND
 
@@ -327,7 +321,9 @@ cdef class CrawlLogScanner(LineScanner):
 
     cdef Reading _read(self, Span line) noexcept nogil:
         cdef Span* columns = self._columns
-        cdef int n_columns, field
+        cdef Span* fields = self._fields.texts
+        cdef Span mime
+        cdef int n_columns
         cdef const u8* rest
         line = trimmed(line)
         if line.start == line.end:
@@ -336,23 +332,22 @@ cdef class CrawlLogScanner(LineScanner):
         if n_columns <= LOG_THREAD or self._by_file or line.start[0] == c"m":
             return HANDED_BACK  # cut, or a header
         clear_fields(&self._fields)
-        set_unless_dash(&self._fields.url, columns[LOG_URL])
-        set_unless_dash(&self._fields.status, columns[LOG_STATUS])
-        set_unless_dash(&self._fields.time, columns[LOG_TIME])
-        if not is_text(columns[LOG_MIME], b"no-type", 7) and not is_text(
-            columns[LOG_MIME], b"unknown", 7
-        ):
-            set_unless_dash(&self._fields.mime, columns[LOG_MIME])
+        set_unless_dash(&fields[URL], columns[LOG_URL])
+        set_unless_dash(&fields[STATUS], columns[LOG_STATUS])
+        set_unless_dash(&fields[TIME], columns[LOG_TIME])
+        mime = columns[LOG_MIME]
+        if not is_text(mime, b"no-type", 7) and not is_text(mime, b"unknown", 7):
+            set_unless_dash(&fields[MIME], mime)
         if n_columns > LOG_DIGEST:
-            set_unless_dash(&self._fields.digest, columns[LOG_DIGEST])
+            set_unless_dash(&fields[DIGEST], columns[LOG_DIGEST])
         if n_columns > LOG_FETCHED:
-            use_begin_of_fetching(&self._fields.time, columns[LOG_FETCHED])
+            use_begin_of_fetching(&fields[TIME], columns[LOG_FETCHED])
         # Early versions had no source tag, and later ones leave out annotations if there are none.
         if n_columns > LOG_SOURCE:
             rest = columns[min(n_columns - 1, LOG_ANNOTATIONS)].start
             self._fields.is_revisit = tell_of_revisit(rest, line.end)
         if 0 <= self._group < n_columns:
-            set_unless_dash(&self._fields.group, columns[self._group])
+            set_unless_dash(&fields[GROUP], columns[self._group])
         return FOUND
 
 
@@ -366,15 +361,17 @@ cdef int find_words(Span line, Span* columns) noexcept nogil:
         if place == line.end or (n_columns > LOG_SOURCE and place[0] == c"{"):
             break
         columns[n_columns].start = place
-        while place < line.end and not is_space(place[0]):
+        while place < line.end and place[0] > 0x20:
             place += 1
+        if place < line.end and not is_space(place[0]):
+            return 0  # a control character
         columns[n_columns].end = place
         n_columns += 1
     return n_columns
 
 
 cdef inline void set_unless_dash(Span* field, Span text) noexcept nogil:
-    if text.end - text.start != 1 or text.start[0] != c"-":
+    if not is_none(text):
         field[0] = text
 
 
@@ -446,7 +443,7 @@ cdef class ObjectScanner(LineScanner):
         if line.start == line.end:
             return SKIPPED
         clear_fields(&self._fields)
-        if not self._read_object(line) or self._fields.url.start == NULL:
+        if not self._read_object(line) or self._fields.texts[URL].start == NULL:
             return HANDED_BACK  # perhaps a server's message
         return FOUND
 
@@ -496,7 +493,7 @@ cdef class ObjectScanner(LineScanner):
                 is_number = place[0] != c'"'
                 place = read_value(place, text.end, &value)
                 if place != NULL and value.start != NULL and not is_none(value):
-                    field_of(&self._fields, field)[0] = value
+                    self._fields.texts[field] = value
                     # Whether a number can be anything else differs between formats.
                     if is_number and not (field == STATUS or field == TIME or field == GROUP):
                         return False
@@ -627,5 +624,5 @@ cdef class CdxjScanner(ObjectScanner):
         line.start = time.end + 1
         if not self._read_object(line):
             return HANDED_BACK
-        self._fields.key, self._fields.time = key, time
+        self._fields.texts[KEY], self._fields.texts[TIME] = key, time
         return FOUND

@@ -15,7 +15,7 @@ cdef enum:
     MOST_LABELS = 32
     MOST_SEGMENTS = 128
     MOST_PARAMETERS = 64
-    MOST_PORT_DIGITS = 5
+    MOST_DIGITS = 5
     CHUNK = 16
     NO_HEX = -1
 
@@ -135,18 +135,10 @@ cdef Py_ssize_t _write_authority(
 
 cdef Py_ssize_t _write_port(Span port, u32 default_port, u8* form, Py_ssize_t length) noexcept nogil:
     """Put a port between the host and its parenthesis, unless it is the scheme's own."""
-    cdef const u8* place = port.start
-    cdef u32 number = 0
-    if port.end - place > MOST_PORT_DIGITS or place[0] == c"0":
+    cdef int number = _read_number(port)
+    if not 0 < number <= 65535:
         return DEFER
-    while place < port.end:
-        if not is_digit(place[0]):
-            return DEFER
-        number = 10 * number + (place[0] - c"0")
-        place += 1
-    if number > 65535:
-        return DEFER
-    if number == default_port:
+    if number == <int> default_port:
         return length
     form[length - 1] = c":"
     memcpy(form + length, port.start, port.end - port.start)
@@ -157,22 +149,26 @@ cdef Py_ssize_t _write_port(Span port, u32 default_port, u8* form, Py_ssize_t le
 
 cdef bint _is_address(Span* labels, int n_labels) noexcept nogil:
     """Tell whether labels are the four numbers of an IPv4 address, as everybody writes them."""
-    cdef int number, value
-    cdef const u8* place
+    cdef int place
     if n_labels != 4:
         return False
-    for number in range(4):
-        place, value = labels[number].start, 0
-        if labels[number].end - place > 3 or (place[0] == c"0" and labels[number].end - place > 1):
-            return False
-        while place < labels[number].end:
-            if not is_digit(place[0]):
-                return False
-            value = 10 * value + (place[0] - c"0")
-            place += 1
-        if value > 255:
+    for place in range(4):
+        if not 0 <= _read_number(labels[place]) <= 255:
             return False
     return True
+
+
+cdef int _read_number(Span text) noexcept nogil:
+    """Return a number of a few digits without leading zeros, or −1."""
+    cdef Py_ssize_t place, length = text.end - text.start
+    cdef int number = 0
+    if length > MOST_DIGITS or (text.start[0] == c"0" and length > 1):
+        return -1
+    for place in range(length):
+        if not is_digit(text.start[place]):
+            return -1
+        number = 10 * number + (text.start[place] - c"0")
+    return number
 
 
 cdef bint _is_www(Span label) noexcept nogil:
@@ -341,10 +337,10 @@ cdef Kind _kind_of(Span parameter) noexcept nogil:
         or (length == 42 and begins(parameter, b"phpsessid=", 10))
         or (length == 36 and begins(parameter, b"sid=", 4))
     ):
-        return SESSION if _is_alphanumeric(parameter.end - 32, parameter.end) else KEPT
+        return SESSION if _is_word(parameter.end - 32, parameter.end, True) else KEPT
     if length == 45 and begins(parameter, b"aspsessionid", 12) and parameter.start[20] == c"=":
-        if _are_letters(parameter.start + 12, parameter.start + 20) and _are_letters(
-            parameter.start + 21, parameter.end
+        if _is_word(parameter.start + 12, parameter.start + 20, False) and _is_word(
+            parameter.start + 21, parameter.end, False
         ):
             return SESSION
     if begins(parameter, b"cfid=", 5):
@@ -354,17 +350,9 @@ cdef Kind _kind_of(Span parameter) noexcept nogil:
     return KEPT
 
 
-cdef bint _is_alphanumeric(const u8* place, const u8* end) noexcept nogil:
+cdef bint _is_word(const u8* place, const u8* end, bint has_digits) noexcept nogil:
     while place < end:
-        if not (c"a" <= place[0] <= c"z" or is_digit(place[0])):
-            return False
-        place += 1
-    return True
-
-
-cdef bint _are_letters(const u8* place, const u8* end) noexcept nogil:
-    while place < end:
-        if not c"a" <= place[0] <= c"z":
+        if not (c"a" <= place[0] <= c"z" or (has_digits and is_digit(place[0]))):
             return False
         place += 1
     return True

@@ -1,9 +1,10 @@
 """A dictionary from short texts to numbers that needs no GIL."""
 cimport cython
-from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memcpy
 
-from crawlgauge.core.words cimport is_same, memcpy, u8, u32, u64
+import numpy as np
+
+from crawlgauge.core.words cimport Span, is_same, span_of, u32, u64
 from crawlgauge.core.xxh64 cimport xxh64
 
 cdef enum:
@@ -14,32 +15,23 @@ cdef enum:
 @cython.final
 cdef class TextTable:
     def __cinit__(self):
-        self.n_slots = FIRST_SLOTS // 2
-        self.starts = <u64*> calloc(1, sizeof(u64))
-        if self.starts == NULL or not self._grow_slots() or not self._reserve_bytes(FIRST_BYTES):
-            raise MemoryError
-
-    def __dealloc__(self):
-        free(self.slots)
-        free(self.hashes)
-        free(self.starts)
-        free(self.bytes)
+        self.slots = np.zeros(FIRST_SLOTS, np.uint32)
+        self.hashes = np.empty(FIRST_SLOTS // 2, np.uint64)
+        self.starts = np.zeros(FIRST_SLOTS // 2 + 1, np.uint64)
+        self.bytes = np.empty(FIRST_BYTES, np.uint8)
 
     def __len__(self):
         return self.n_texts
 
     def number(self, bytes text not None):
         """Return the number of a text, a new one if need be."""
-        cdef u32 number = self.number_of(text, len(text))
-        if number == NO_MEMORY:
-            raise MemoryError
-        return number
+        return self.number_of(span_of(text))
 
     def texts(self, u32 first=0):
         """Return the texts from a number on, in the order of their numbers."""
         cdef u32 number
         return [
-            self.bytes[self.starts[number] : self.starts[number + 1]]
+            (&self.bytes[0])[self.starts[number] : self.starts[number + 1]]
             for number in range(first, self.n_texts)
         ]
 
@@ -48,82 +40,64 @@ cdef class TextTable:
         cdef u64 length = self.starts[one + 1] - self.starts[one]
         cdef u64 other_length = self.starts[other + 1] - self.starts[other]
         cdef int found = memcmp(
-            self.bytes + self.starts[one],
-            self.bytes + self.starts[other],
+            &self.bytes[0] + self.starts[one],
+            &self.bytes[0] + self.starts[other],
             min(length, other_length),
         )
         return found if found else (length > other_length) - (length < other_length)
 
-    cdef u32 _look_up_and_remember(self, const u8* text, u32 length) noexcept nogil:
-        cdef u32 number = self._look_up(text, length)
-        if length <= LONGEST_REMEMBERED and number != NO_MEMORY:
-            memcpy(self.last[length & 15].text, text, length)
+    cdef int _look_up(self, Span text) except -1 nogil:
+        cdef u64 length = text.end - text.start, digest = xxh64(text.start, length), start
+        cdef u64 slot = digest & (self.slots.shape[0] - 1)
+        cdef u32 number
+        while self.slots[slot]:
+            number = self.slots[slot] - 1
+            start = self.starts[number]
+            if (
+                self.hashes[number] == digest
+                and self.starts[number + 1] - start == length
+                and is_same(&self.bytes[0] + start, text.start, length)
+            ):
+                break
+            slot = (slot + 1) & (self.slots.shape[0] - 1)
+        else:
+            number = self._add(text, digest)
+        if length <= LONGEST_REMEMBERED:
+            memcpy(self.last[length & 15].text, text.start, length)
             self.last[length & 15].length = length
             self.last[length & 15].number = number
         return number
 
-    cdef u32 _look_up(self, const u8* text, u32 length) noexcept nogil:
-        cdef u64 digest = xxh64(text, length)
-        cdef u64 slot = digest & (self.n_slots - 1)
-        cdef u32 number
-        while self.slots[slot]:
-            number = self.slots[slot] - 1
-            if (
-                self.hashes[number] == digest
-                and self.starts[number + 1] - self.starts[number] == length
-                and is_same(self.bytes + self.starts[number], text, length)
-            ):
-                return number
-            slot = (slot + 1) & (self.n_slots - 1)
-        if 2 * (self.n_texts + 1) > self.n_slots and not self._grow_slots():
-            return NO_MEMORY
-        if not self._reserve_bytes(length):
-            return NO_MEMORY
-        number = self.n_texts
-        memcpy(self.bytes + self.n_bytes, text, length)
-        self.n_bytes += length
-        self.hashes[number] = digest
-        self.starts[number + 1] = self.n_bytes
+    cdef u32 _add(self, Span text, u64 digest) except? 0 nogil:
+        cdef u32 number = self.n_texts
+        cdef u64 start = self.starts[number], end = start + (text.end - text.start)
+        if 2 * (<Py_ssize_t> number + 1) > self.slots.shape[0]:
+            self._grow()
+        if end > <u64> self.bytes.shape[0]:
+            self._reserve(2 * end)
+        memcpy(&self.bytes[0] + start, text.start, end - start)
+        self.hashes[number], self.starts[number + 1] = digest, end
         self.slots[self._free_slot(digest)] = number + 1
         self.n_texts += 1
         return number
 
     cdef u64 _free_slot(self, u64 digest) noexcept nogil:
-        cdef u64 slot = digest & (self.n_slots - 1)
+        cdef u64 slot = digest & (self.slots.shape[0] - 1)
         while self.slots[slot]:
-            slot = (slot + 1) & (self.n_slots - 1)
+            slot = (slot + 1) & (self.slots.shape[0] - 1)
         return slot
 
-    cdef bint _grow_slots(self) noexcept nogil:
-        """Double the slots; at most half of them are ever taken. False if memory is short."""
-        cdef u64 n_slots = 2 * self.n_slots
-        cdef void* hashes = realloc(self.hashes, n_slots // 2 * sizeof(u64))
-        if hashes != NULL:
-            self.hashes = <u64*> hashes
-        cdef void* starts = realloc(self.starts, (n_slots // 2 + 1) * sizeof(u64))
-        if starts != NULL:
-            self.starts = <u64*> starts
-        cdef u32* slots = <u32*> calloc(n_slots, sizeof(u32))
-        if hashes == NULL or starts == NULL or slots == NULL:
-            free(slots)
-            return False
-        free(self.slots)
-        self.slots = slots
-        self.n_slots = n_slots
+    cdef int _grow(self) except -1 with gil:
+        """Double the slots; at most half of them are ever taken."""
+        cdef Py_ssize_t n_slots = 2 * self.slots.shape[0]
         cdef u32 number
+        self.hashes = np.resize(self.hashes, n_slots // 2)
+        self.starts = np.resize(self.starts, n_slots // 2 + 1)
+        self.slots = np.zeros(n_slots, np.uint32)
         for number in range(self.n_texts):
             self.slots[self._free_slot(self.hashes[number])] = number + 1
-        return True
+        return 0
 
-    cdef bint _reserve_bytes(self, u64 length) noexcept nogil:
-        cdef u64 room = max(self.bytes_room, <u64> FIRST_BYTES)
-        while room - self.n_bytes < length:
-            room *= 2
-        if room == self.bytes_room:
-            return True
-        cdef void* bytes = realloc(self.bytes, room)
-        if bytes == NULL:
-            return False
-        self.bytes = <u8*> bytes
-        self.bytes_room = room
-        return True
+    cdef int _reserve(self, u64 n_bytes) except -1 with gil:
+        self.bytes = np.resize(self.bytes, n_bytes)
+        return 0

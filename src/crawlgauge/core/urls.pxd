@@ -1,7 +1,6 @@
 """What a URL is, and its plain canonical forms: as it is, or without its scheme."""
 from crawlgauge.core.words cimport (
-    Span, begins, find_far, find_near, is_digit, is_same, is_space, load64, lower, memcpy, trimmed,
-    u8, u64,
+    Span, begins, find_far, find_near, is_digit, is_same, is_space, load64, trimmed, u8, u64,
 )
 
 cdef enum:

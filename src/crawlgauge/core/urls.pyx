@@ -1,6 +1,8 @@
 """The rule ``scheme-free``: what an HTTP client asks for, whether over http or https."""
+from libc.string cimport strlen
+
 from crawlgauge.core.words cimport (
-    Span, begins, find_far, find_near, is_digit, lower, memcpy, span_of, u8,
+    Span, begins, find_far, find_near, is_digit, is_text, lower, memcpy, span_of, u8,
 )
 
 
@@ -44,9 +46,9 @@ cdef u8* _write(Span url, const u8* authority, u8* form) noexcept nogil:
     cdef const char* own_port = NULL
     scheme.start, scheme.end = url.start, authority - 3
     if scheme.end - scheme.start == 4 and begins(scheme, b"http", 4):
-        own_port = b"80"
+        own_port = b":80"
     elif scheme.end - scheme.start == 5 and begins(scheme, b"https", 5):
-        own_port = b"443"
+        own_port = b":443"
     else:
         form = _copy_lower(url.start, authority, form)
     while rest < url.end and rest[0] != c"/" and rest[0] != c"?":
@@ -66,19 +68,14 @@ cdef u8* _write(Span url, const u8* authority, u8* form) noexcept nogil:
 cdef const u8* _find_host_end(const u8* host, const u8* end, const char* own_port) noexcept nogil:
     """Return where the colon of the scheme's own port stands, or `end`."""
     cdef const u8* colon = find_near(host, end, c":")
-    cdef int number
+    cdef bint is_own
     if host < end and host[0] == c"[":
         # The colons of an IPv6 address stand in brackets.
         colon = find_near(host, end, c"]") + 1
-    if own_port == NULL or colon >= end or colon[0] != c":":
-        return end
-    cdef int n_digits = 2 if own_port[0] == c"8" else 3
-    if end - colon != n_digits + 1:
-        return end
-    for number in range(n_digits):
-        if colon[1 + number] != <u8> own_port[number]:
-            return end
-    return colon
+    cdef Span port
+    port.start, port.end = colon, end
+    is_own = own_port != NULL and colon < end and is_text(port, own_port, strlen(own_port))
+    return colon if is_own else end
 
 
 cdef u8* _copy_lower(const u8* place, const u8* end, u8* form) noexcept nogil:

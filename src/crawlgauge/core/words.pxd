@@ -67,6 +67,10 @@ cdef inline Span span_of(bytes text):
     return span
 
 
+cdef inline bytes bytes_of(Span text):
+    return None if text.start == NULL else text.start[: text.end - text.start]
+
+
 cdef inline u64 load64(const u8* place) noexcept nogil:
     cdef u64 word
     memcpy(&word, place, 8)  # compiles to one load, aligned or not

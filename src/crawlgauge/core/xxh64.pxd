@@ -1,5 +1,5 @@
 """XXH64 with the seed that keys have, of bytes anywhere in memory."""
-from crawlgauge.core.words cimport load32, load64, rotate, u8, u32, u64
+from crawlgauge.core.words cimport load32, load64, rotate, u8, u64
 
 cdef extern from *:
     """

@@ -6,12 +6,12 @@ from itertools import accumulate, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.core.sets import MaskCounts, count_masks, count_pairs, sort_unique
+from crawlgauge.core.sets import MaskCounts, count_masks, sort_unique
 from crawlgauge.errors import OverlapError
 from crawlgauge.keys.sampling import WHOLE, rate_of
-from crawlgauge.overlaps.archive_counts import ArchiveCounts, HostCounts
 from crawlgauge.overlaps.counting import crawl_below
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS
+from crawlgauge.overlaps.table import ArchiveCounts, HostCounts
 from crawlgauge.store import ranges
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.catalogue import Store
@@ -57,16 +57,12 @@ def count_archives(
 
     def count(parts: list[Keys], where: HashRange) -> tuple[NDArray[np.int64], MaskCounts]:
         n_shared, own = np.zeros_like(upper), MaskCounts(len(archives))
-        place = where.low, where.width
-        unions = [parts[a:b] for a, b in bounds]
-        if len(parts) <= MAX_HISTORY_CRAWLS:
-            of_crawls: list[Part] = [(k, keys, None) for k, keys in enumerate(parts)]
-            count_masks(of_crawls, *place, n_shared)
-        else:
-            count_pairs(parts, *place, n_shared)
-            unions = [[_merge(union)] for union in unions]
-        of_archives: list[Part] = [(k, keys, None) for k, u in enumerate(unions) for keys in u]
-        count_masks(of_archives, *place, own)
+        of_crawls: list[Part] = [(k, keys, None) for k, keys in enumerate(parts)]
+        count_masks(of_crawls, where.low, where.width, n_shared)
+        of_archives: list[Part] = [
+            (k, keys, None) for k, (a, b) in enumerate(bounds) for keys in parts[a:b]
+        ]
+        count_masks(of_archives, where.low, where.width, own)
         return n_shared, own
 
     read, bits = SetReaders(sets).between, ranges.choose_range_bits(sets)

@@ -9,7 +9,7 @@ file holds a checksum of itself, and what is damaged is passed over.
 import base64
 import logging
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,15 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.core.sets import MaskCounts, count_masks, count_pairs
+from crawlgauge.core.sets import MaskCounts, count_masks
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError, StoreError
 from crawlgauge.keys.rules import BY_URL
 from crawlgauge.keys.sampling import WHOLE, parse_rate, rate_of, threshold_of
 from crawlgauge.overlaps import histories
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories, HostGroups
-from crawlgauge.overlaps.host_groups import count_groups, group_keys
-from crawlgauge.overlaps.key_union import KeyUnion
+from crawlgauge.overlaps.key_union import KeyUnion, count_groups, group_keys
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.sources.remote import AnyPath
@@ -49,7 +48,6 @@ _MAX_OUTSIDE = 1 / 4
 _SCHEMA = "crawlgauge.counts/2"
 """Counts of another version are not used: it may have counted otherwise."""
 
-_PATTERN = "overlaps-*.json"
 _NOT_KEPT = "counts are not kept for the next time: %s: %s"
 
 _ReadAttributes = Callable[[CrawlSet], Attributes]
@@ -85,20 +83,17 @@ class SetCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Counts:
-    """What was counted of a subject.
+    """All that is counted of a store's sets.
 
     Parameters
     ----------
-    subject
-        Of which sets.
     of_sets
-        What was counted.
+        Overlaps and histories.
     origins, host_groups
         Of what each crawl was made, and histories by groups of its hosts; no origins where nobody
         has looked for groups.
     """
 
-    subject: Subject
     of_sets: SetCounts
     origins: tuple[str, ...] = ()
     host_groups: HostGroups | None = None
@@ -226,7 +221,7 @@ def _count(
     """Return what is known, or count what is not, and keep it for the next time."""
     threshold = subject.threshold
     origins = tuple(map(history_index.origin_of, sets if read_attributes else ()))
-    known = None if cache is None else find_counts(cache, subject)
+    known = None if cache is None else load_counts(cache, subject)
     if known is not None and (known.origins == origins or not origins):
         return known
     sizes = [item.crawl.n_counted * threshold // item.threshold for item in sets]
@@ -235,9 +230,7 @@ def _count(
 
     def count(index: HistoryIndex | None) -> Counts:
         grouped, own = _group(sets, subject, origins, read_attributes, index)
-        if known is not None:
-            of_sets = known.of_sets
-        elif engine is not None:
+        if engine is not None:
             of_sets = engine(sets, threshold)
         else:
             source, n_all = _Source(sets, index), sum(sizes)
@@ -252,7 +245,7 @@ def _count(
             with writing as writer:
                 of_sets = _count_all(source, threshold, progress, writer)
         counted = None if grouped is None else count_groups(grouped, len(sets))
-        return Counts(subject=subject, of_sets=of_sets, origins=own, host_groups=counted)
+        return Counts(of_sets=of_sets, origins=own, host_groups=counted)
 
     try:
         counts = count(None if place is None else history_index.find_index(place, subject, sizes))
@@ -261,7 +254,7 @@ def _count(
         counts = count(None)
     if cache is not None:
         try:
-            save_counts(cache, counts)
+            save_counts(cache, subject, counts)
         except OSError as error:
             _log.info(_NOT_KEPT, cache, error.strerror)
     return counts
@@ -313,12 +306,12 @@ class _Source:
 
     def count(self, parts: list[Part], where: HashRange, *, by_mask: bool, lists: bool) -> _Found:
         """Count the keys of a range by mask or by pair, and list them if that is wanted."""
-        n_shared = np.zeros((self.n_sets, self.n_sets), np.int64)
+        counts: MaskCounts | NDArray[np.int64]
+        if by_mask and self.has_masks:
+            counts = MaskCounts(self.n_sets)
+        else:
+            counts = np.zeros((self.n_sets, self.n_sets), np.int64)
         room = np.empty((2, sum(keys.size for _, keys, _ in parts) if lists else 0), np.uint64)
-        if not self.has_masks:
-            count_pairs([keys for _, keys, _ in parts], where.low, where.width, n_shared)
-            return n_shared, room
-        counts = MaskCounts(self.n_sets) if by_mask else n_shared
         index = (room[0], room[1]) if lists else None
         n_keys = count_masks(parts, where.low, where.width, counts, index)
         found = counts.arrays() if isinstance(counts, MaskCounts) else counts
@@ -511,83 +504,13 @@ def _one_in(threshold: int) -> str:
 # ------------------------------------------------------------------------- counts that are kept
 
 
-def find_counts(folder: AnyPath, subject: Subject) -> Counts | None:
-    """Return the counts of a subject, if they follow from what a folder holds.
-
-    Those of some sets follow from those of more, unless histories were cut: fewer sets have fewer
-    histories, which may go farther.
-    """
-    wanted, n_wanted = set(subject.checksums), len(subject.checksums)
-    for known in load_counts(folder):
-        about, end = known.subject, known.of_sets.history_end
-        if about == subject:
-            return known
-        held = {*about.checksums}
-        if replace(about, checksums=subject.checksums) != subject or not wanted <= held:
-            continue
-        is_same = wanted == held and end > 0
-        if n_wanted > MAX_HISTORY_CRAWLS or end == about.threshold or is_same:
-            places = [about.checksums.index(checksum) for checksum in subject.checksums]
-            return Counts(subject=subject, of_sets=_select(known.of_sets, places))
-    return None
-
-
-def _select(known: SetCounts, places: Sequence[int]) -> SetCounts:
-    """Return the counts of some sets, in any order; one may come several times."""
-    selected, end = MaskCounts(min(len(places), MAX_HISTORY_CRAWLS)), 0
-    if len(places) <= MAX_HISTORY_CRAWLS:
-        targets, end = np.zeros(len(known.n_shared), np.uint64), known.history_end
-        for bit, place in enumerate(places):
-            targets[place] |= np.uint64(1 << bit)
-        moved = histories.move_bits(known.found[0], targets)
-        selected.add(moved[moved != 0], known.found[1][moved != 0])
-    n_shared = known.n_shared[np.ix_(places, places)]
-    return SetCounts(n_shared=n_shared, found=selected.arrays(), history_end=end)
-
-
-def load_counts(folder: AnyPath) -> Iterator[Counts]:
-    """Yield the counts that a folder holds; damaged files are passed over."""
-    paths: list[AnyPath] = sorted(folder.glob(_PATTERN), key=str)
-    yield from filter(None, map(_read, paths))
-
-
-def save_counts(folder: AnyPath, counts: Counts) -> None:
-    """Keep counts, and delete those that are of no use beside them.
-
-    Parameters
-    ----------
-    folder
-        The cache folder of a store.
-    counts
-        Of all sets that the store holds of a level. Counts of just these sets below other
-        thresholds stay.
-
-    Raises
-    ------
-    OSError
-        If they cannot be written.
-    """
-    content = to_document(_to_dict(counts))
-    name = _PATTERN.replace("*", counts.subject.name)
-    put_file(folder / name, content)
-    others: list[AnyPath] = list(folder.glob(_PATTERN))
-    for path in others:
-        if path.name != name and not _is_useful_beside(_read(path), counts.subject):
-            path.unlink(missing_ok=True)
-
-
-def _is_useful_beside(other: Counts | None, subject: Subject) -> bool:
-    if other is None or other.subject.level != subject.level:
-        return other is not None
-    is_present = sorted(other.subject.checksums) == sorted(subject.checksums)
-    return is_present and other.subject.threshold != subject.threshold
-
-
-def _read(path: AnyPath) -> Counts | None:
+def load_counts(folder: AnyPath, subject: Subject) -> Counts | None:
+    """Return the counts of a subject, if a folder holds them; a damaged file is passed over."""
+    path = folder / _name(subject)
     try:
         return _from_dict(check_document(path.read_bytes(), path, _SCHEMA))
     except FileNotFoundError:
-        return None  # Another process has just deleted it.
+        return None
     except OSError as error:
         _log.warning("%s cannot be read (%s); overlaps are counted again", path, error.strerror)
     except StoreError:
@@ -595,12 +518,40 @@ def _read(path: AnyPath) -> Counts | None:
     return None
 
 
+def save_counts(folder: AnyPath, subject: Subject, counts: Counts) -> None:
+    """Keep counts, and delete those of other sets of the same level.
+
+    Parameters
+    ----------
+    folder
+        The cache folder of a store.
+    subject, counts
+        All sets that the store holds of a level, and what was counted of them. Counts of these
+        sets below other thresholds stay.
+
+    Raises
+    ------
+    OSError
+        If they cannot be written.
+    """
+    name = _name(subject)
+    put_file(folder / name, to_document(_to_dict(counts)))
+    others: list[AnyPath] = list(folder.glob(f"overlaps-{subject.level}-*.json"))
+    for path in others:
+        if path.name.rpartition("-")[0] != name.rpartition("-")[0]:
+            path.unlink(missing_ok=True)
+
+
+def _name(subject: Subject) -> str:
+    sets = replace(subject, threshold=0).name
+    return f"overlaps-{subject.level}-{sets}-{subject.threshold:x}.json"
+
+
 def _to_dict(counts: Counts) -> dict[str, Any]:
     of_sets, groups = counts.of_sets, counts.host_groups
     of_groups = [] if groups is None else [groups.masks, groups.counts]
     return {
         "schema": _SCHEMA,
-        "subject": counts.subject.to_dict(),
         "history_end": hex(of_sets.history_end),
         "origins": counts.origins,
         "group_rate": groups and groups.sample_rate,
@@ -613,7 +564,6 @@ def _from_dict(document: dict[str, Any]) -> Counts:
     n_shared, masks, counts, *of_groups = map(_unpack, document["arrays"])
     end = int(document["history_end"], 16)
     found = Counts(
-        subject=Subject.from_dict(document["subject"]),
         of_sets=SetCounts(n_shared=n_shared, found=(masks, counts), history_end=end),
         origins=tuple(document["origins"]),
     )

@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from crawlgauge.crawl import Crawl, check_label, parse_date
-from crawlgauge.errors import CrawlError, OverlapError
+from crawlgauge.errors import CrawlError, OverlapError, StoreError
+from crawlgauge.keys.sampling import parse_rate
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
 from crawlgauge.overlaps.table import LEVELS, MISSING, OverlapTable, Pair
 from crawlgauge.provenance import Provenance
@@ -29,6 +30,7 @@ SIMILARITIES = ("containment_a_in_b", "containment_b_in_a", "jaccard", "dice")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _NOTE = re.compile(r"#\s*(\w+)\s*=(.*)")
 _MAX_COUNT = 2**63 - 1
+_METADATA = "in the file's metadata"
 _T = TypeVar("_T")
 
 
@@ -62,24 +64,24 @@ class Row:
         """Read a date."""
         return self._read(column, parse_date)
 
-    def crawl(self, column: str, **parts: Any) -> Crawl:  # noqa: ANN401 - of a crawl
-        """Make a crawl of what was read; a column is to blame if it cannot be."""
+    def crawl(
+        self,
+        n_urls: int,
+        *,
+        columns: tuple[str, str, str, str] = ("label", "date", "n_urls", "damaged"),
+        **others: Any,  # noqa: ANN401 - parts of a crawl
+    ) -> Crawl:
+        """Read a crawl of that size: label, date, what is to blame for a size, and damage."""
+        label, date, size, damaged = columns
+        others |= {"label": self.label(label), "date": self.date(date)}
         try:
-            return Crawl(**parts)
+            return Crawl(n_urls=n_urls, damaged=self.flag(damaged), **others)
         except CrawlError as error:
-            raise self.error(column, error) from error
+            raise self.error(size, error) from error
 
     def rate(self, column: str = "sample_rate") -> float:
         """Read which share was counted; 1 if that is not said."""
-        text = self.cells.get(column, "1")
-        numerator, slash, denominator = text.partition("/")
-        try:
-            rate = float(numerator) / (float(denominator) if slash else 1)
-        except (ValueError, ZeroDivisionError):
-            rate = math.nan
-        if not 0 < rate <= 1:
-            raise self.error(column, f"{text!r} is no share above 0 and at most 1, such as 1/64")
-        return rate
+        return float(self._read(column, parse_rate)) if column in self.cells else 1.0
 
     def number(self, column: str) -> float | None:
         """Read a finite number, or None where the cell is empty or the column absent."""
@@ -138,7 +140,7 @@ class Row:
     def _read(self, column: str, parse: Callable[[str], _T]) -> _T:
         try:
             return parse(self.cells.get(column, ""))
-        except CrawlError as error:
+        except (CrawlError, StoreError) as error:
             raise self.error(column, error) from error
 
 
@@ -171,9 +173,6 @@ class Sheet:
 def _read_sheet(text: str, name: str) -> Sheet:
     """Read CSV text: leading comment lines, column names, rows that fit them."""
     text = text.removeprefix("\ufeff")
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise OverlapError(f"{name}, line {line}: a NUL character; this is not a text file")
     # newline="" leaves line ends to the csv module, as its documentation asks.
     lines = list(io.StringIO(text, newline=""))
     n_notes = next((k for k, line in enumerate(lines) if line.strip() and line[0] != "#"), None)
@@ -236,8 +235,6 @@ def to_csv(table: OverlapTable) -> str:
     2013-12,2013-12-15,100,2014-06,2014-06-15,80,40,0.4,0.5,0.285714,0.444444
     """
     rule, rate = table.key_rule, table.sample_rate
-    if rule is not None and (not rule.isprintable() or rule != rule.strip(" ,")):
-        raise OverlapError(f"the key rule {rule!r} does not fit on a comment line of a CSV")
     text = io.StringIO()
     text.write(f"# level={table.level}\n")
     text.write("" if rule is None else f"# key_rule={rule}\n")
@@ -317,12 +314,12 @@ def pair_rows(table: OverlapTable) -> Iterator[dict[str, object]]:
             yield row
 
 
-def table_from_sheet(sheet: Sheet) -> OverlapTable:
-    """Put rows of pairs, in any order, together to an overlap table."""
+def table_from_sheet(sheet: Sheet, known: tuple[Crawl, ...] = ()) -> OverlapTable:
+    """Put rows of pairs, in any order, together to an overlap table; some crawls may be known."""
     sheet.require(_NEEDED)
     if "n_shared" not in sheet.columns and "jaccard" not in sheet.columns:
         sheet.require((*_NEEDED, "n_shared"), "; a column jaccard does as well as n_shared")
-    crawls: dict[str, tuple[Crawl, Row]] = {}
+    crawls = {crawl.label: (crawl, _METADATA) for crawl in known}
     pairs: dict[frozenset[str], tuple[int, Row]] = {}
     for row in sheet.rows:
         a, b = (_enter_crawl(crawls, row, side, sheet) for side in "ab")
@@ -334,8 +331,9 @@ def table_from_sheet(sheet: Sheet) -> OverlapTable:
                 "keep one of the two",
             )
         pairs[key] = _shared(row, a, b, sheet), row
-    place_of = {label: k for k, label in enumerate(crawls)}
-    n_shared = np.full((len(crawls), len(crawls)), MISSING, dtype=np.int64)
+    in_order = sorted((crawl for crawl, _ in crawls.values()), key=lambda c: (c.date, c.label))
+    place_of = {crawl.label: k for k, crawl in enumerate(in_order)}
+    n_shared = np.full((len(in_order), len(in_order)), MISSING, dtype=np.int64)
     se_shared = np.full(n_shared.shape, np.nan)
     for key, (shared, row) in pairs.items():
         i, j = (place_of[label] for label in (min(key), max(key)))
@@ -344,32 +342,32 @@ def table_from_sheet(sheet: Sheet) -> OverlapTable:
             if se < 0:
                 raise row.error("se_shared", f"{se} is negative; a standard error is 0 or more")
             se_shared[i, j] = se_shared[j, i] = se
-    np.fill_diagonal(n_shared, [crawl.n_counted for crawl, _ in crawls.values()])
-    return OverlapTable.from_unsorted(
-        tuple(crawl for crawl, _ in crawls.values()),
-        n_shared,
-        se_shared if "se_shared" in sheet.columns else None,
+    np.fill_diagonal(n_shared, [crawl.n_counted for crawl in in_order])
+    return OverlapTable(
+        crawls=tuple(in_order),
+        n_shared=n_shared,
+        se_shared=se_shared if "se_shared" in sheet.columns else None,
         level=sheet.level,
         key_rule=sheet.key_rule,
         sample_rate=sheet.sample_rate,
     )
 
 
-def _enter_crawl(crawls: dict[str, tuple[Crawl, Row]], row: Row, side: str, sheet: Sheet) -> Crawl:
+def _enter_crawl(crawls: dict[str, tuple[Crawl, str]], row: Row, side: str, sheet: Sheet) -> Crawl:
+    """Read a crawl of a row, and see that it is the same as elsewhere."""
     n_urls, n_sampled = row.known_count(f"n_{side}"), row.count(f"n_sampled_{side}")
     if sheet.sample_rate != 1 and f"n_sampled_{side}" not in sheet.columns:
         n_urls, n_sampled = round(n_urls / sheet.sample_rate), n_urls
-    label, date, damaged = row.label(side), row.date(f"date_{side}"), row.flag(f"damaged_{side}")
-    sizes = {"n_urls": n_urls, "n_sampled": n_sampled}
-    found = row.crawl(f"n_{side}", label=label, date=date, damaged=damaged, **sizes)
-    crawl, first = crawls.setdefault(label, (found, row))
+    columns = (side, f"date_{side}", f"n_{side}", f"damaged_{side}")
+    found = row.crawl(n_urls, columns=columns, n_sampled=n_sampled)
+    crawl, where = crawls.setdefault(found.label, (found, f"on {row.where}"))
     for part in ("date", "n_urls", "n_sampled", "damaged"):
         here, there = getattr(found, part), getattr(crawl, part)
         if here != there:
             raise row.error(
                 f"{part.removesuffix('_urls')}_{side}",
-                f"crawl {label!r} has {part} {here} here, but {there} on {first.where}; "
-                "a crawl has the same on all lines",
+                f"crawl {crawl.label!r} has {part} {here} here, but {there} {where}; a crawl is "
+                "the same everywhere",
             )
     return crawl
 
@@ -522,6 +520,4 @@ def _crawl_from(row: Row, n_counted: int, sheet: Sheet) -> Crawl:
             "if the histories are of a sample, say so there by a first line # sample_rate=…",
         )
     n_urls = round(n_counted / sheet.sample_rate) if given is None else given
-    sizes = {"n_urls": n_urls, "n_sampled": n_counted if sampled else None}
-    date, damaged = row.date("date"), row.flag("damaged")
-    return row.crawl("n_urls", label=label, date=date, damaged=damaged, **sizes)
+    return row.crawl(n_urls, n_sampled=n_counted if sampled else None)

@@ -251,16 +251,14 @@ class _Place:
 
 
 def _read_crawl(row: Row) -> Crawl:
-    times = {}
+    times: dict[str, Any] = {}
     for column in _TIMES:
         try:
             times[column] = parse_time(row.cells.get(column) or None)
         except ValueError:
             problem = f"{row.cells[column]!r} is no time; write it as 2013-12-15T08:30:00Z"
             raise row.error(column, problem) from None
-    sizes = {"n_urls": row.known_count("n_urls"), "n_sampled": row.count("n_sampled")}
-    label, date, damaged = row.label("label"), row.date("date"), row.flag("damaged")
-    return row.crawl("n_urls", label=label, date=date, damaged=damaged, **sizes, **times)
+    return row.crawl(row.known_count("n_urls"), n_sampled=row.count("n_sampled"), **times)
 
 
 def _read_masks(rows: list[Row], n_crawls: int) -> list[int]:

@@ -5,12 +5,10 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from crawlgauge.errors import OverlapError
 from crawlgauge.overlaps.csv_table import Row, Sheet, pair_columns, pair_rows, table_from_sheet
 from crawlgauge.overlaps.json_table import describe, parse_json, read_description
-from crawlgauge.overlaps.table import MISSING, OverlapTable
+from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Provenance
 
 __all__ = ["METADATA_KEY", "from_parquet", "to_parquet"]
@@ -70,9 +68,17 @@ def from_parquet(data: bytes, *, name: str, provenance: Provenance | None = None
         parts = read_description(parse_json(document, name=place), name=place)
     cells = tuple(Row.of(name, f"row {k}", row) for k, row in enumerate(rows, start=1))
     rate = parts.get("sample_rate", 1.0)
-    sheet = Sheet(name=name, columns=columns, rows=cells, sample_rate=rate)
-    parts.setdefault("provenance", provenance or Provenance())
-    return _complete(table_from_sheet(sheet), parts, name)
+    known = parts.pop("crawls", ())
+    table = table_from_sheet(Sheet(name=name, columns=columns, rows=cells, sample_rate=rate), known)
+    if known and table.crawls != known:
+        raise OverlapError(
+            f"{name}: a crawl stands in the rows, not in the metadata {METADATA_KEY}; remove the "
+            "metadata if the rows were changed"
+        )
+    try:
+        return replace(table, **({"provenance": provenance or Provenance()} | parts))
+    except OverlapError as error:
+        raise OverlapError(f"{name}: {error}") from error
 
 
 def _load(data: bytes, name: str) -> tuple[tuple[str, ...], list[dict[str, Any]], str | None]:
@@ -95,31 +101,3 @@ def _load(data: bytes, name: str) -> tuple[tuple[str, ...], list[dict[str, Any]]
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         raise OverlapError(f"{name} cannot be read as Parquet: {error}") from error
     return columns, rows, metadata.get(METADATA_KEY)
-
-
-def _complete(table: OverlapTable, parts: dict[str, Any], name: str) -> OverlapTable:
-    """Put together what the rows and what the metadata tell, if they do not contradict."""
-    crawls = parts.get("crawls", table.crawls)
-    place_of = {crawl.label: k for k, crawl in enumerate(crawls)}
-    advice = f"the metadata {METADATA_KEY}; remove the metadata if the rows were changed"
-    for crawl in table.crawls:
-        if crawl.label not in place_of:
-            raise OverlapError(f"{name}: crawl {crawl.label!r} stands in the rows, not in {advice}")
-        for part in ("date", "n_urls", "n_sampled", "damaged"):
-            here, there = getattr(crawl, part), getattr(crawls[place_of[crawl.label]], part)
-            if here != there:
-                raise OverlapError(
-                    f"{name}: crawl {crawl.label!r} has {part} {here} in the rows, but {there} in "
-                    f"{advice}"
-                )
-    n_shared = np.full((len(crawls), len(crawls)), MISSING)
-    np.fill_diagonal(n_shared, [crawl.n_counted for crawl in crawls])
-    index = np.ix_(*[[place_of[crawl.label] for crawl in table.crawls]] * 2)
-    n_shared[index] = table.n_shared
-    if table.se_shared is not None:
-        parts["se_shared"] = np.full(n_shared.shape, np.nan)
-        parts["se_shared"][index] = table.se_shared
-    try:
-        return replace(table, n_shared=n_shared, **parts)
-    except OverlapError as error:
-        raise OverlapError(f"{name}: {error}") from error

@@ -16,7 +16,7 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError
 from crawlgauge.keys.sampling import rate_of
 from crawlgauge.overlaps.key_union import Codes, Keys, KeyUnion
-from crawlgauge.overlaps.stratum_counts import MIN_SHARED, Stratum, StratumCounts
+from crawlgauge.overlaps.table import MIN_SHARED, Stratum, StratumCounts
 from crawlgauge.provenance import Provenance
 from crawlgauge.store.attributes import Attributes
 

@@ -1,4 +1,4 @@
-"""The overlap table: the crawls of a series, their sizes, and how many URLs each two share."""
+"""What models are fitted to: how many URLs each two crawls share, of all and of parts of them."""
 
 import itertools
 import math
@@ -13,12 +13,25 @@ from crawlgauge.errors import OverlapError
 from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.provenance import Provenance
 
-__all__ = ["LEVELS", "MISSING", "OverlapTable", "Pair"]
+__all__ = [
+    "LEVELS",
+    "MIN_SHARED",
+    "MISSING",
+    "ArchiveCounts",
+    "HostCounts",
+    "OverlapTable",
+    "Pair",
+    "Stratum",
+    "StratumCounts",
+]
 
 MISSING = -1
 """Stands in `OverlapTable.n_shared` for a pair whose overlap is not known."""
 
 LEVELS = ("url", "content", "text")
+
+MIN_SHARED = 30
+"""With fewer shared URLs in the median pair, counting alone leaves an error of a fifth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,49 +118,29 @@ class OverlapTable:
     host_groups: HostGroups | None = None
 
     def __post_init__(self) -> None:
+        n = self.n_crawls
         for name, dtype in (("n_shared", np.int64), ("se_shared", np.float64)):
             if getattr(self, name) is not None:
                 matrix = np.array(getattr(self, name), dtype=dtype)
+                if matrix.shape != (n, n):
+                    shape = matrix.shape
+                    raise OverlapError(f"{n} crawls need a {n} by {n} matrix {name}, not {shape}")
+                if not np.array_equal(matrix, matrix.T, equal_nan=True):
+                    raise OverlapError(f"the {name} of a pair differ by direction")
                 matrix.flags.writeable = False
                 object.__setattr__(self, name, matrix)
         if self.host_groups is not None and self.host_groups.n_crawls != self.n_crawls:
             object.__setattr__(self, "host_groups", None)
         _check_crawls(self.crawls)
         _check_counts(self.crawls, self.n_shared)
-        _check_errors(self.n_crawls, self.se_shared)
+        se = self.se_shared
+        if se is not None and (np.any(se < 0) or np.isinf(se).any()):
+            raise OverlapError("a standard error (se_shared) is negative or not finite")
         _check_histories(self)
         if self.level not in LEVELS:
             raise OverlapError(f"unknown level {self.level!r}; known are {', '.join(LEVELS)}")
         if not 0 < self.sample_rate <= 1:
             raise OverlapError(f"the sample rate is {self.sample_rate}, not above 0 and at most 1")
-
-    @classmethod
-    def from_unsorted(
-        cls,
-        crawls: tuple[Crawl, ...],
-        n_shared: NDArray[np.int64],
-        se_shared: NDArray[np.float64] | None = None,
-        **others: object,
-    ) -> "OverlapTable":
-        """Make a table from crawls in any order, without histories.
-
-        Parameters
-        ----------
-        crawls
-            In any order.
-        n_shared, se_shared
-            Matrices in the order of `crawls`.
-        **others
-            Further parts of the table, by name.
-        """
-        order = sorted(range(len(crawls)), key=lambda k: (crawls[k].date, crawls[k].label))
-        index = np.ix_(order, order)
-        return cls(
-            crawls=tuple(crawls[k] for k in order),
-            n_shared=np.asarray(n_shared)[index],
-            se_shared=None if se_shared is None else np.asarray(se_shared)[index],
-            **others,  # type: ignore[arg-type]  # checked by the constructor
-        )
 
     @property
     def n_crawls(self) -> int:
@@ -174,9 +167,6 @@ def _check_crawls(crawls: tuple[Crawl, ...]) -> None:
 
 
 def _check_counts(crawls: tuple[Crawl, ...], n_shared: NDArray[np.int64]) -> None:
-    n = len(crawls)
-    if n_shared.shape != (n, n):
-        raise OverlapError(f"{n} crawls need a {n} by {n} matrix of overlaps, not {n_shared.shape}")
     for crawl, shared in zip(crawls, n_shared.diagonal().tolist(), strict=True):
         if shared != crawl.n_counted:
             raise OverlapError(
@@ -184,27 +174,11 @@ def _check_counts(crawls: tuple[Crawl, ...], n_shared: NDArray[np.int64]) -> Non
             )
     for (i, a), (j, b) in itertools.combinations(enumerate(crawls), 2):
         shared = int(n_shared[i, j])
-        if n_shared[j, i] != shared:
-            raise OverlapError(
-                f"{a.label!r} shares {shared} URLs with {b.label!r}, but {b.label!r} shares "
-                f"{n_shared[j, i]} with {a.label!r}"
-            )
         if shared != MISSING and not 0 <= shared <= min(a.n_counted, b.n_counted):
             raise OverlapError(
                 f"{a.label!r} ({a.n_counted} URLs) and {b.label!r} ({b.n_counted} URLs) cannot "
                 f"share {shared} URLs"
             )
-
-
-def _check_errors(n_crawls: int, se_shared: NDArray[np.float64] | None) -> None:
-    if se_shared is None:
-        return
-    if se_shared.shape != (n_crawls, n_crawls):
-        raise OverlapError(f"{n_crawls} crawls need a standard error (se_shared) for each pair")
-    if np.any(se_shared < 0) or np.isinf(se_shared).any():
-        raise OverlapError("a standard error (se_shared) is negative or not finite")
-    if not np.array_equal(se_shared, se_shared.T, equal_nan=True):
-        raise OverlapError("the standard errors (se_shared) of a pair differ by direction")
 
 
 def _check_histories(table: OverlapTable) -> None:
@@ -224,3 +198,149 @@ def _check_histories(table: OverlapTable) -> None:
                 f"the histories hold {counted[i, j]} URLs of both {table.crawls[i].label!r} and "
                 f"{table.crawls[j].label!r}, the table {table.n_shared[i, j]}"
             )
+
+
+# --------------------------------------------------------------------------- parts of the URLs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stratum:
+    """A part of the URLs.
+
+    Parameters
+    ----------
+    name
+        Its value, or what it was pooled from.
+    n_pooled
+        How many small strata it consists of; 0 if it is one by itself.
+    mixing
+        How many times as large the populations of these are together, each estimated by itself
+        from the last two crawls, as that of all of them taken for one; 1 at least.
+    """
+
+    name: str
+    n_pooled: int = 0
+    mixing: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StratumCounts:
+    """Overlaps by stratum. All URLs are in one of the strata, and in one only.
+
+    Parameters
+    ----------
+    by
+        What the strata are: ``host``, ``domain``, ``tld``, ``mime`` or ``status``.
+    noun
+        One stratum in a sentence, and several.
+    crawls
+        In order of date, then label.
+    strata
+        Those that stand by themselves, then what was pooled.
+    n_shared
+        For each stratum a symmetric matrix of the URLs that each two crawls share; the diagonal
+        holds the sizes.
+    n_alive
+        For each stratum and crawl, how many of the URLs that are seen both before this crawl and
+        after the second next one are in which of these three: eight counts, at 4 if the middle
+        one holds the URL, plus 2 if the first does, plus 1 if the last does.
+    sample_rate
+        Share of the keys that were counted.
+    n_distinct
+        Distinct strata before pooling.
+    min_shared
+        Strata that share fewer URLs in the median pair of crawls were pooled.
+    provenance
+        Where the counts come from.
+    """
+
+    by: str
+    noun: tuple[str, str]
+    crawls: tuple[Crawl, ...]
+    strata: tuple[Stratum, ...]
+    n_shared: NDArray[np.int64]
+    n_alive: NDArray[np.int64]
+    sample_rate: float
+    n_distinct: int
+    min_shared: int
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def n_pooled(self) -> int:
+        """How many small strata were pooled."""
+        return sum(stratum.n_pooled for stratum in self.strata)
+
+
+# ---------------------------------------------------------------------------- several archives
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ArchiveCounts:
+    """How many URLs the crawls of several archives share, and what the archives hold.
+
+    Parameters
+    ----------
+    crawls
+        Of each archive, in order of date.
+    n_shared
+        For all crawls, archive after archive, how many URLs each two of them share.
+    masks, counts
+        Which archives hold a URL in any of their crawls (bit k is archive k), and how many URLs
+        there are of each kind.
+    sample_rate
+        Share of the keys that was counted.
+    level, key_rule
+        What is compared, and by which rule URLs are the same.
+    """
+
+    crawls: tuple[tuple[Crawl, ...], ...]
+    n_shared: NDArray[np.int64]
+    masks: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+    sample_rate: float
+    level: str
+    key_rule: str
+
+    def shared(self, archive_a: int, crawl_a: int, archive_b: int, crawl_b: int) -> int:
+        """Return how many URLs two crawls share, each named by its archive and its place there."""
+        starts = np.cumsum([0, *map(len, self.crawls)])
+        return int(self.n_shared[starts[archive_a] + crawl_a, starts[archive_b] + crawl_b])
+
+    def held(self, *archives: int) -> int:
+        """Return how many URLs all of the named archives hold."""
+        bits = np.uint64(sum(1 << archive for archive in archives))
+        return int(self.counts[(self.masks & bits) == bits].sum())
+
+    def held_only(self, archive: int) -> int:
+        """Return how many URLs no other archive holds."""
+        return int(self.counts[self.masks == np.uint64(1 << archive)].sum())
+
+    @property
+    def n_distinct(self) -> int:
+        """URLs that some archive holds."""
+        return int(self.counts.sum())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HostCounts:
+    """Which archives hold the URLs of each host, in a sample of the URLs.
+
+    Parameters
+    ----------
+    hosts
+        Their names.
+    n_only
+        A row for each host, a column for each archive: URLs that no other archive holds.
+    n_several
+        URLs of each host that several archives hold.
+    n_undisclosed
+        For each archive, URLs of it alone whose host is not known.
+    sample_rate
+        Share of the URLs that was looked at.
+    """
+
+    hosts: tuple[str, ...]
+    n_only: NDArray[np.int64]
+    n_several: NDArray[np.int64]
+    n_undisclosed: NDArray[np.int64]
+    sample_rate: float

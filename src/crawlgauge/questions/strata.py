@@ -11,7 +11,7 @@ from crawlgauge.errors import FitError, OverlapError
 from crawlgauge.locations import StrPath
 from crawlgauge.model.phrases import names
 from crawlgauge.model.strata.strata import Strata
-from crawlgauge.overlaps.stratum_counts import MIN_SHARED
+from crawlgauge.overlaps.table import MIN_SHARED
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.report import strata_blocks, strata_json
 from crawlgauge.report.blocks import render_blocks

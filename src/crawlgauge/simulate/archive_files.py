@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawlgauge.errors import SimulationError, SourceError
-from crawlgauge.overlaps.writing import write_overlaps
+from crawlgauge.overlaps.files import write_overlaps
 from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable, Truth
 from crawlgauge.simulate.cdxj_files import to_cdxj
 from crawlgauge.simulate.crawl_logs import to_crawl_log

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from crawlgauge.core.sets import MaskCounts, count_masks, count_pairs
+from crawlgauge.core.sets import MaskCounts, count_masks
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import count_ranges
 from crawlgauge.locations import StrPath, find_store
@@ -153,12 +153,9 @@ def _count_group(
         for number in range(first, last):
             where = HashRange(number=number, bits=bits)
             keys = readers.between(where.low, min(where.high, threshold))
-            if has_masks:
-                counts = total if len(total) <= most else upper
-                parts: list[Part] = [(place, some, None) for place, some in enumerate(keys)]
-                count_masks(parts, where.low, where.width, counts)
-            else:
-                count_pairs(keys, where.low, where.width, upper)
+            counts = total if has_masks and len(total) <= most else upper
+            parts: list[Part] = [(place, some, None) for place, some in enumerate(keys)]
+            count_masks(parts, where.low, where.width, counts)
     if has_masks:
         upper += np.triu(pairs_of_masks(*total.arrays(), len(sets)))
     # If there are too many histories, these are too many for the driver too.

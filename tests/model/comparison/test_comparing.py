@@ -10,7 +10,7 @@ from crawlgauge.model.comparison.carrying import carrying_from_series, carrying_
 from crawlgauge.model.comparison.comparing import OwnSeries, compare_archives
 from crawlgauge.model.comparison.matching import match_crawls
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.overlaps.archive_counts import ArchiveCounts, HostCounts
+from crawlgauge.overlaps.table import ArchiveCounts, HostCounts
 
 NOTHING = OwnSeries(coverage=Estimate.unknown("none"), persistence=Estimate.unknown("none"))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.overlaps.stratum_counts import Stratum, StratumCounts
+from crawlgauge.overlaps.table import Stratum, StratumCounts
 
 
 @dataclass(frozen=True, kw_only=True)

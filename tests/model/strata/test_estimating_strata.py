@@ -5,7 +5,7 @@ import pytest
 
 from crawlgauge.model.strata.estimating_strata import estimate_strata
 from crawlgauge.model.strata.stratum_fits import fit_strata
-from crawlgauge.overlaps.stratum_counts import Stratum
+from crawlgauge.overlaps.table import Stratum
 
 
 @pytest.fixture(scope="module")

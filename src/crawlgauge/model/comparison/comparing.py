@@ -17,7 +17,7 @@ from crawlgauge.model.comparison.matching import match_crawls
 from crawlgauge.model.comparison.pairing import compare_crawls, typical_share, typical_size
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.sampled_counts import scaled
-from crawlgauge.overlaps.archive_counts import ArchiveCounts, HostCounts
+from crawlgauge.overlaps.table import ArchiveCounts, HostCounts
 from crawlgauge.provenance import Provenance
 
 __all__ = ["OwnSeries", "compare_archives"]

@@ -15,7 +15,7 @@ from crawlgauge.model.strata.strata import Strata, StratumEstimate, Whole
 from crawlgauge.model.strata.stratum_numbers import Numbers, StratumNumbers, find_numbers
 from crawlgauge.model.strata.wording import say_answer, say_gap, say_warnings
 from crawlgauge.model.two_way import NO_INTERVAL
-from crawlgauge.overlaps.stratum_counts import StratumCounts
+from crawlgauge.overlaps.table import StratumCounts
 
 __all__ = ["estimate_strata"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.model.estimates import Check
-from crawlgauge.overlaps.stratum_counts import StratumCounts
+from crawlgauge.overlaps.table import StratumCounts
 
 __all__ = ["check_even_capture", "pool_odds"]
 

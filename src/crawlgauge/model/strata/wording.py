@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from crawlgauge.model.phrases import count, names, percent
 from crawlgauge.model.strata.strata import StratumEstimate, Whole
-from crawlgauge.overlaps.stratum_counts import StratumCounts
+from crawlgauge.overlaps.table import StratumCounts
 
 __all__ = ["LOW_COVERAGE", "say_answer", "say_gap", "say_warnings"]
 

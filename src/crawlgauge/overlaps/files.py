@@ -1,4 +1,4 @@
-"""Overlap tables from files: which format a file has is told from its content."""
+"""Overlap tables in files: the content of a file tells its format, where to write its suffix."""
 
 import gzip
 import hashlib
@@ -6,25 +6,33 @@ import io
 import os
 import sys
 import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from crawlgauge.errors import OverlapError
 from crawlgauge.locations import StrPath
-from crawlgauge.overlaps.csv_table import from_csv, from_histories_csv
-from crawlgauge.overlaps.json_table import from_json
-from crawlgauge.overlaps.parquet_table import from_parquet
+from crawlgauge.overlaps.csv_table import from_csv, from_histories_csv, to_csv
+from crawlgauge.overlaps.json_table import from_json, to_json
+from crawlgauge.overlaps.parquet_table import from_parquet, to_parquet
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.sources.remote import conceal, to_path
+from crawlgauge.store.files import replace_file
 
-__all__ = ["read_histories", "read_overlaps"]
+__all__ = ["read_histories", "read_overlaps", "write_overlaps"]
 
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _UTF8_MARK = b"\xef\xbb\xbf"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _STDIN = "-"
 _MAX_BYTES = 1 << 28
 """What a compressed table may hold: pairs of 2,000 crawls, or all histories that are counted."""
+
+_RENDERERS: Mapping[str, Callable[[OverlapTable], bytes]] = {
+    ".csv": lambda table: to_csv(table).encode(),
+    ".json": lambda table: to_json(table).encode(),
+    ".parquet": to_parquet,
+}
 
 
 def read_overlaps(path: StrPath) -> OverlapTable:
@@ -102,8 +110,8 @@ def _load(path: StrPath) -> tuple[bytes, Input, str]:
 
 
 def _decode(content: bytes, name: str) -> str:
-    if content.startswith(_UTF16_MARKS):
-        raise OverlapError(f"{name} is UTF-16 text; save it as UTF-8")
+    if b"\0" in content:
+        raise OverlapError(f"{name} is UTF-16 text, or no text at all; save it as UTF-8")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -127,3 +135,36 @@ def _uncompress(stored: bytes, name: str) -> bytes:
         advice = "as no overlap table does; see whether it is the file that you mean"
         raise OverlapError(f"{name} holds more than {_MAX_BYTES:,} bytes, {advice}")
     return content
+
+
+def write_overlaps(table: OverlapTable, path: StrPath) -> None:
+    """Write an overlap table into a file, in the format that its suffix names.
+
+    The file appears whole or not at all; one that stood there before stays until then.
+
+    Parameters
+    ----------
+    table
+        What to write.
+    path
+        Ends in ``.csv``, ``.json`` or ``.parquet``.
+
+    Raises
+    ------
+    OverlapError
+        If the suffix is another one, or the file cannot be written.
+    """
+    render = _RENDERERS.get(Path(path).suffix.lower())
+    if render is None:
+        raise OverlapError(
+            f"{path}: the suffix does not name a format of overlap tables; "
+            f"possible are {', '.join(_RENDERERS)}"
+        )
+    content = render(table)
+    try:
+        # A link stays a link: the file that it leads to is replaced.
+        replace_file(Path(path).resolve(), content)
+    except FileNotFoundError as error:
+        raise OverlapError(f"{path} cannot be written: its folder does not exist") from error
+    except OSError as error:
+        raise OverlapError(f"{path} cannot be written: {error.strerror}") from error
