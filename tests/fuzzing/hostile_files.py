@@ -51,7 +51,7 @@ _TOKENS = (
 )
 """Bytes that mean something to some format, end a string or a line, or are no text."""
 
-_CELL = re.compile(rb"[^ \t,\n\r\"{}\[\]]*[A-Za-z0-9][^ \t,\n\r\"{}\[\]]*")
+_CELL = re.compile(rb"[^ \t,\n\r\"{}\[\]]{2,}")
 _TIME = re.compile(rb"(?:20140127|2014-01-27).*")
 _TIMES = (
     *(b"1990-01-01T00:00:00+99:99", b"2200-12-31T23:59:60Z", b"2000-02-30", b"1989", b"2200-12"),

@@ -42,7 +42,8 @@ _MAX_FORMS = 2000
 _SMALL_CHUNK_BYTES = 57
 """So few that most things are cut by the border of a chunk."""
 _SMALL_BLOCKS = (1, 7, 100, 4000, 70_000)
-_MAX_SMALL = 20_000
+_MAX_SMALL = 5000
+_LARGE_BYTES, _MAX_LARGE = 50_000, 100
 _JSON_SCANNERS = ((cdxj, "CdxjScanner"), (json_lines, "ObjectScanner"))
 _SCANNERS = (
     *_JSON_SCANNERS,
@@ -181,7 +182,9 @@ class _CutStream(Stream):
 
     def blocks(self) -> Iterator[bytes]:
         for block in super().blocks():
-            n_bytes = max(self.n_bytes, len(block) // _MAX_SMALL)
+            # A header that has no end is looked at again with each block: real ones are large.
+            n_most = _MAX_SMALL if len(block) < _LARGE_BYTES else _MAX_LARGE
+            n_bytes = max(self.n_bytes, len(block) // n_most)
             bounds = [*range(0, len(block), n_bytes), len(block)]
             yield from (block[start:end] for start, end in pairwise(bounds))
 
@@ -289,7 +292,7 @@ def _is_beyond_doubt(line: bytes) -> bool:
         json.loads(text, object_pairs_hook=note)
     except (ValueError, RecursionError):
         return start < 0
-    if len(line) > json_lines.MAX_STRUCTURE:
+    if len(line) > json_lines._MAX_STRUCTURE:
         return False
     meant = [
         next((field for field, known in cdxj._NAMES.items() if name in known), name)

@@ -273,7 +273,8 @@ class RecordReader(ABC):
         end, taken = self._place + record.end, self._place + record.body
         looked_at = self._record
         while True:
-            limit = min(end, self._place + len(self.data))
+            seen = self._place + len(self.data)
+            limit = min(end, seen)
             fence = self.find_fence(looked_at - self._place, limit - self._place)
             if fence is not None:
                 self._at = fence
@@ -281,9 +282,11 @@ class RecordReader(ABC):
             if payload is not None:
                 payload.feed(self.data[taken - self._place : limit - self._place])
             self._at, taken = limit - self._place, limit
-            if limit == end or self.is_last:
-                return None if limit == end else Trouble.CUT
             # A member whose beginning is not wholly at hand is looked at with what follows.
+            unsure = bisect_right(self._members, max(self._record, seen - self.start_bytes))
+            is_sure = unsure == len(self._members) or self._members[unsure] >= end
+            if self.is_last or (limit == end and is_sure):
+                return None if limit == end else Trouble.CUT
             looked_at = max(self._record, limit - self.start_bytes)
             self._at = looked_at - self._place
             self._take_more()
