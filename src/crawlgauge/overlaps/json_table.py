@@ -251,7 +251,7 @@ class _Place:
 
 
 def _read_crawl(row: Row) -> Crawl:
-    times = {}
+    times: dict[str, Any] = {}
     for column in _TIMES:
         try:
             times[column] = parse_time(row.cells.get(column) or None)
