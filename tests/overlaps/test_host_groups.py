@@ -224,7 +224,7 @@ def test_a_table_without_groups_is_written_as_it_always_was(store, fill):
         ({"rows": [["11", 1, 0]]}, r"\$\.host_groups", "a positive count in some group"),
         ({"rows": [["1", 1, 2]]}, r"\$\.host_groups\.rows\[0\]\[0\]", "is of 1 crawls"),
         ({"rows": [[]]}, r"\$\.host_groups\.rows\[0\]\[0\]", "is of 0 crawls"),
-        ({"sample_rate": 0}, r"\$\.host_groups\.sample_rate", "share above 0"),
+        ({"sample_rate": 0}, r"\$\.host_groups\.sample_rate", "is no sample"),
     ],
 )
 def test_groups_that_cannot_be_are_refused_with_their_place(store, fill, change, place, words):

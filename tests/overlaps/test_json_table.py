@@ -180,12 +180,7 @@ def test_another_schema_is_refused(schema, words):
         (("n_shared", 1, 2), -1, "$.n_shared[1][2]", "-1 is negative"),
         (("n_shared", 1, 2), [], "$.n_shared[1][2]", "'[]' is no whole number"),
         (("se_shared",), [["x"] * 3] * 3, "$.se_shared[0][0]", "'x' is no number"),
-        (
-            ("sample_rate",),
-            2,
-            "$.sample_rate",
-            "'2' is no sample; write a share above 0 and at most 1",
-        ),
+        (("sample_rate",), 2, "$.sample_rate", "'2' is no sample"),
         (("level",), 7, "$.level", "a text is needed, not 7"),
         (("key_rule",), 1, "$.key_rule", "a text is needed, not 1"),
         (("histories",), {}, "$.histories.rows", "a list is needed, not null"),

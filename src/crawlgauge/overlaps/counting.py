@@ -45,7 +45,7 @@ _LEAST_INDEXED = 1 << 22
 _MAX_OUTSIDE = 1 / 4
 """With more keys of sets outside of an index than this share of all, it is made anew."""
 
-_SCHEMA = "crawlgauge.counts/2"
+_SCHEMA = "crawlgauge.counts/3"
 """Counts of another version are not used: it may have counted otherwise."""
 
 _NOT_KEPT = "counts are not kept for the next time: %s: %s"
