@@ -71,9 +71,6 @@ cdef void sort_bucket(u64* keys, u64 n_keys, int top, u64* scratch) noexcept nog
     cdef u64[1 << MOST_BITS] ends
     cdef u64 bucket, start = 0
     cdef int bits = FEWEST_BITS
-    if n_keys <= FEW_KEYS:
-        insert_sort(keys, n_keys)
-        return
     while bits < MOST_BITS and n_keys >> (BUCKET_BITS + bits):
         bits += 1
     bits = min(bits, top)
@@ -82,7 +79,10 @@ cdef void sort_bucket(u64* keys, u64 n_keys, int top, u64* scratch) noexcept nog
     deal_out(keys, n_keys, top - bits, bits, ends, scratch)
     memcpy(keys, scratch, n_keys * sizeof(u64))
     for bucket in range(<u64> 1 << bits):
-        sort_bucket(keys + start, ends[bucket] - start, top - bits, scratch)
+        if ends[bucket] - start <= FEW_KEYS:
+            insert_sort(keys + start, ends[bucket] - start)
+        else:
+            sort_bucket(keys + start, ends[bucket] - start, top - bits, scratch)
         start = ends[bucket]
 
 
@@ -180,7 +180,7 @@ cdef class MaskCounts:
                 self._add(masks[number], 1)
         return 0
 
-    cdef int _add(self, u64 mask, u64 count) except -1 nogil:
+    cdef inline int _add(self, u64 mask, u64 count) except -1 nogil:
         cdef u64 slot = mask, n_slots = self._counts.shape[0]
         if self.n_sets > MOST_IN_TABLE:
             # The highest bits of the product are the only ones that all bits of the mask have a
@@ -312,7 +312,7 @@ cdef class RangeMerge:
 
     cdef int find(self, Cell* cell) except -1 nogil:
         """Find the masks of all keys of a cell."""
-        cdef u64 n_found = 0
+        cdef u64 n_found = 0, place
         cdef int number
         # One set has its keys in order already.
         cdef bint is_single = self.is_listed and self.n_parts == 1, is_even
@@ -327,10 +327,12 @@ cdef class RangeMerge:
             self.sort_all()
         elif self.is_listed:
             if is_single:
-                self.copy_set(&self.sets[0])
+                for place in range(n_found):
+                    self.found[1, place] = <u64> 1 << self.sets[0].number
+                self.merge_index(self.sets[0].keys, n_found)
             else:
                 n_found = self.list_table()
-            self.merge_index(n_found)
+                self.merge_index(&self.found[0, 0], n_found)
         else:
             self.masks = &self.slot_masks[0] if self.n_words == 1 else &self.slot_words[0, 0]
             self.n_keys, self.distance = self.n_slots, N_SLOTS
@@ -410,17 +412,10 @@ cdef class RangeMerge:
                 keys[place], masks[place] = key, mask
         return n_keys
 
-    cdef void copy_set(self, Part* part) noexcept nogil:
-        cdef u64 number
-        memcpy(&self.found[0, 0], part.keys, part.n_here * sizeof(u64))
-        for number in range(part.n_here):
-            self.found[1, number] = <u64> 1 << part.number
-
-    cdef void merge_index(self, u64 n_found) noexcept nogil:
-        """Merge the keys of the index with those that were found."""
+    cdef void merge_index(self, const u64* others, u64 n_found) noexcept nogil:
+        """Merge the keys of the index with those that were found, whose masks are in `found`."""
         cdef const u64* keys = self.known.keys
         cdef const u64* masks = self.known.masks
-        cdef const u64* others = &self.found[0, 0]
         cdef const u64* other_masks = &self.found[1, 0]
         cdef u64* merged = &self.merged[0, 0]
         cdef u64* merged_masks = &self.merged[1, 0]
@@ -482,6 +477,7 @@ cdef class RangeMerge:
         """Count each key for each two sets that hold it."""
         cdef const u64* masks = self.masks
         cdef int* members = &self.members[0]
+        cdef i64* row
         cdef int n_words = self.n_words, n_members, number, one, other
         cdef u64 place, word, distance = self.distance
         for place in range(self.n_keys):
@@ -493,8 +489,9 @@ cdef class RangeMerge:
                     n_members += 1
                     word &= word - 1
             for one in range(n_members):
+                row = &n_shared[members[one], 0]
                 for other in range(one, n_members):
-                    n_shared[members[one], members[other]] += 1
+                    row[members[other]] += 1
 
 
 _UNSORTED = "the keys of a set are not sorted, or not of this range"

@@ -48,10 +48,11 @@ cdef class TextTable:
 
     cdef int _look_up(self, Span text) except -1 nogil:
         cdef u64 length = text.end - text.start, digest = xxh64(text.start, length), start
-        cdef u64 slot = digest & (self.slots.shape[0] - 1)
+        cdef u64 last = self.slots.shape[0] - 1, slot = digest & last
+        cdef u32* slots = &self.slots[0]
         cdef u32 number
-        while self.slots[slot]:
-            number = self.slots[slot] - 1
+        while slots[slot]:
+            number = slots[slot] - 1
             start = self.starts[number]
             if (
                 self.hashes[number] == digest
@@ -59,7 +60,7 @@ cdef class TextTable:
                 and is_same(&self.bytes[0] + start, text.start, length)
             ):
                 break
-            slot = (slot + 1) & (self.slots.shape[0] - 1)
+            slot = (slot + 1) & last
         else:
             number = self._add(text, digest)
         if length <= LONGEST_REMEMBERED:
