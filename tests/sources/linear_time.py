@@ -12,7 +12,9 @@ def check_linear_time(run, n_bytes, limit_seconds=10.0):
         return time.process_time() - start
 
     short = min(measure(n_bytes) for _ in range(2))
-    long = measure(4 * n_bytes)
     # Squares would take sixteen times as long; what takes no time at all may vary.
-    assert long < 9 * short + 0.1
+    limit = 9 * short + 0.1
+    # Other work on the machine slows one run, hardly three.
+    long = next((t for t in (measure(4 * n_bytes) for _ in range(3)) if t < limit), None)
+    assert long is not None
     assert long < limit_seconds
