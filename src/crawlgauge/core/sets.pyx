@@ -434,8 +434,9 @@ cdef class RangeMerge:
             n_merged += 1
         if here == n_known:
             keys, masks, here, n_known = others, other_masks, there, n_found
-        memcpy(merged + n_merged, keys + here, (n_known - here) * sizeof(u64))
-        memcpy(merged_masks + n_merged, masks + here, (n_known - here) * sizeof(u64))
+        if here < n_known:  # or there may be nothing to point at
+            memcpy(merged + n_merged, keys + here, (n_known - here) * sizeof(u64))
+            memcpy(merged_masks + n_merged, masks + here, (n_known - here) * sizeof(u64))
         self.keys, self.masks, self.n_keys = merged, merged_masks, n_merged + n_known - here
 
     cdef int sort_all(self) except -1 with gil:
