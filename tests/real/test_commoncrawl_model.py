@@ -25,13 +25,14 @@ def read_table(path):
         for row in rows
         for side in ("a", "b")
     }
+    crawls = dict(sorted(crawls.items(), key=lambda item: (item[1].date, item[0])))
     position = {label: k for k, label in enumerate(crawls)}
     shared = np.full((len(crawls), len(crawls)), MISSING, dtype=np.int64)
     np.fill_diagonal(shared, [crawl.n_urls for crawl in crawls.values()])
     for row in rows:
         i, j = position[row["a"]], position[row["b"]]
         shared[i, j] = shared[j, i] = int(row["n_shared"])
-    return OverlapTable.from_unsorted(tuple(crawls.values()), shared)
+    return OverlapTable(crawls=tuple(crawls.values()), n_shared=shared)
 
 
 @pytest.fixture(scope="module")
