@@ -229,8 +229,8 @@ class _Reader:
 
     def are_two(self, before: bytes, behind: bytes) -> bool:
         """Tell whether there are fields enough for a line on both sides of a place."""
-        n_needed = self._columns[0][0] - 1
-        return min(before.count(self._delimiter), behind.count(self._delimiter)) >= n_needed
+        sides = [side.strip(b" ").count(self._delimiter) for side in (before, behind)]
+        return min(sides) >= self._columns[0][0] - 1
 
     def judge(self, line: Line) -> None:
         """Take a line in, follow it if it is a legend, or reject it."""

@@ -256,11 +256,13 @@ class Objects:
             now = parsedate_to_datetime(headers["Date"]) if "Date" in headers else datetime.now(UTC)
             self._clock = now, time.monotonic()
         passed = time.monotonic() - self._clock[1]
+        age = (self._clock[0] - meta["last_modified"]).total_seconds() + passed
         return Stored(
             name=meta["path"].removeprefix(self._place.key).lstrip("/"),
             tag=str(meta["e_tag"]),
             n_bytes=meta["size"],
-            age=(self._clock[0] - meta["last_modified"]).total_seconds() + passed,
+            # Servers tell times in whole seconds: what is new can seem to come from the future.
+            age=max(age, 0.0),
             content=content,
         )
 
@@ -418,7 +420,7 @@ def _check_over(present: Stored, label: str) -> None:
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return
     # Servers tell times in whole seconds: a claim may be up to one younger than it seems.
-    left = seconds + 1 - max(present.age, 0.0)
+    left = seconds + 1 - present.age
     is_dead = machine == _this_machine() and not _is_alive(pid)
     if left > 0 and not is_dead and math.isfinite(left):
         shown = "".join(letter if letter.isprintable() else "?" for letter in owner[:80])
