@@ -124,12 +124,12 @@ DAMAGED = {
         {},
     ),
     "warc/example-trunc.warc": (
-        r"at byte 2,560: no WARC record begins there; the one before has a wrong length",
+        r"at byte 2,560: no WARC record begins there; the record before it gives a wrong length",
         1,
         {"request": 1, "warcinfo": 2},
     ),
     "warc/example.warc": (
-        r"at byte 4,764: no WARC record begins there; the one before has a wrong length",
+        r"at byte 4,764: no WARC record begins there; the record before it gives a wrong length",
         3,
         {"request": 2, "warcinfo": 1},
     ),

@@ -49,7 +49,9 @@ def test_in_a_compressed_file_the_byte_is_that_of_the_member():
     assert caught.value.damage.byte == len(gzip.compress(numbered(1)))
     found, (damage,) = read(data, keep=True)
     assert found == [1, 2]
-    assert damage.lost == "what stands there, up to the next record that can be read"
+    first = len(numbered(1))
+    ends = f"byte {first} of the content and byte {first + 4} of the content"
+    assert damage.lost == f"what stands between {ends}"
 
 
 @pytest.mark.parametrize("block_bytes", [40, 1 << 20])
@@ -110,7 +112,7 @@ def test_a_wrong_length_hides_no_record_within_a_megabyte(block_bytes):
     data = numbered(9999, length=b"%d" % (10 + sum(map(len, hidden[:2000])))) + b"".join(hidden)
     found, (damage,) = read(data, keep=True, block_bytes=block_bytes)
     assert found == [9999, *range(3000)]
-    assert damage.lost == "what stands there, up to the next record that can be read"
+    assert damage.lost == "the rest of the record that begins at byte 0"
 
 
 def test_beyond_a_megabyte_it_says_that_records_may_be_hidden():

@@ -228,6 +228,13 @@ class Stream:
             lost="what stood there",
         )
 
+    def amend(self, damage: Damage, lost: str) -> None:
+        """Say anew what was lost by damage that was reported, now that more is known."""
+        if not self._n_more_damages:
+            self.damages[:] = [
+                replace(one, lost=lost) if one is damage else one for one in self.damages
+            ]
+
     def recover(self, error: DamagedInput, unit: str = "line") -> bool:
         """Get over damage that `blocks` has met, and tell whether it can go on.
 

@@ -54,7 +54,8 @@ class Trouble(Enum):
     """What can be wrong with a record, in words."""
 
     NO_RECORD = (
-        "no {title} record begins there; the one before has a wrong length, or junk follows it"
+        "no {title} record begins there; the record before it gives a wrong length, or something "
+        "else stands between them"
     )
     CUT = "the input ends inside the record that begins at {record}"
     SWALLOWED = (
@@ -370,28 +371,40 @@ class RecordReader(ABC):
     def _get_over(self, trouble: Trouble, at: int) -> None:
         """Report damage at a place in `data`, and go on to the next record."""
         byte = place = self._place + (len(self.data) if trouble is Trouble.CUT else at)
-        before, record = "", f"byte {self._record:,}"
+        before = ""
         if self._members:
             byte = self._member_bytes[max(bisect_right(self._members, place) - 1, 0)]
             before = (
                 f"in the compressed member that begins there, at byte {place:,} of the "
                 "decompressed content: "
             )
-            record += " of the content"
-        lost = "what stands there, up to the next record that can be read"
-        if trouble in (Trouble.CUT, Trouble.SWALLOWED):
-            lost = f"the rest of the record that begins at {record}"
-        if place - _RETAINED_BYTES > self._behind and trouble is not Trouble.SWALLOWED:
-            lost += ", and any records before it that a wrong length has hidden"
+        record = self._describe(self._record)
         reason = before + trouble.value.format(title=self.title, record=record)
-        self._stream.report(Damage(file=self._stream.name, byte=byte, reason=reason, lost=lost))
+        rest = f"the rest of the record that begins at {record}"
+        ends_here = trouble in (Trouble.CUT, Trouble.SWALLOWED)
+        lost = rest if ends_here else f"all that follows {self._describe(place)}"
+        damage = Damage(file=self._stream.name, byte=byte, reason=reason, lost=lost)
+        self._stream.report(damage)
         if trouble is Trouble.SWALLOWED:
             self._at = at
         else:
             # A length that is too large hides whole records; the last of them are still at hand.
             self._at = max(self._behind, place - _RETAINED_BYTES, self._place) - self._place
-            self._find_record()
+            is_found = self._find_record()
+            resumed = self._place + self._at
+            if is_found and resumed < place:
+                lost = rest
+            elif is_found:
+                ends = self._describe(place), self._describe(resumed)
+                lost = "what stands between {} and {}".format(*ends)
+            if place - _RETAINED_BYTES > self._behind:
+                lost += ", and any records before it that a wrong length has hidden"
+            self._stream.amend(damage, lost)
         self._behind = self._place + self._at + 1
+
+    def _describe(self, place: int) -> str:
+        """Return words for a place in the decompressed input."""
+        return f"byte {place:,} of the content" if self._members else f"byte {place:,}"
 
 
 def refuse_other_format(title: str, stream: Stream) -> NoReturn:
