@@ -12,7 +12,7 @@ import numpy as np
 from crawlgauge.core.batch import ROW
 from crawlgauge.core.captures cimport Row
 from crawlgauge.core.texts cimport TextTable
-from crawlgauge.core.words cimport LOWEST_BIT, i64, u64
+from crawlgauge.core.words cimport LOWEST_BIT, i32, i64, u64
 
 cdef enum:
     FEW_KEYS = 48           # that are sorted by comparing each with those before it
@@ -631,3 +631,37 @@ def first_captures(const Row[::1] rows not None, TextTable hosts not None, TextT
                 target[place] = row[0]
                 n_first += 1
     return chosen[:n_first]
+
+
+def renumber(const i32[:] codes not None, i32 n_codes):
+    """Give the codes that are in use new numbers, in the order of their first use.
+
+    Parameters
+    ----------
+    codes
+        Of some rows; one below 0 stands for none, and stays −1.
+    n_codes
+        How many there can be.
+
+    Returns
+    -------
+    (array, array)
+        The new numbers of the rows, and the codes that they stand for.
+    """
+    cdef i64 row
+    cdef i32 code, n_used = 0
+    numbers_array, used_array = np.empty(codes.shape[0], np.int32), np.empty(n_codes, np.int32)
+    cdef i32[::1] numbers = numbers_array, used = used_array
+    cdef i32[::1] number_of = np.full(n_codes, -1, np.int32)
+    for row in range(codes.shape[0]):
+        code = codes[row]
+        if code >= n_codes:
+            raise ValueError("a row has a name that is not known")
+        if code < 0:
+            numbers[row] = -1
+            continue
+        if number_of[code] < 0:
+            number_of[code], used[n_used] = n_used, code
+            n_used += 1
+        numbers[row] = number_of[code]
+    return numbers_array, used_array[:n_used]

@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.core.batch import NO_CODE, NO_STATUS, NO_TIME, NOT_HTML, ROW, Captures
+from crawlgauge.core.batch import NO_STATUS, NO_TIME, NOT_HTML, ROW, Captures
 from crawlgauge.core.captures import REASONS
-from crawlgauge.core.sets import first_captures
+from crawlgauge.core.sets import first_captures, renumber
 from crawlgauge.core.texts import TextTable
 from crawlgauge.errors import SourceError
 from crawlgauge.ingest.sorting import KeyMemory, SortedKeys
@@ -238,15 +238,8 @@ def _renumber(
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     """Give the names that are in use new numbers, in the order of their first use."""
     texts = names.texts()
-    # The last place is that of −1, which stands for none.
-    first_use = np.full(len(texts) + 1, codes.size, np.int64)
-    first_use[codes[::-1]] = np.arange(codes.size)[::-1]
-    first_use[-1] = codes.size
-    used = np.flatnonzero(first_use < codes.size)
-    used = used[np.argsort(first_use[used])]
-    place = np.full(len(texts) + 1, NO_CODE, np.int32)
-    place[used] = np.arange(used.size, dtype=np.int32)
-    return place[codes], tuple(texts[code].decode() for code in used.tolist())
+    numbers, used = renumber(codes, len(texts))
+    return numbers, tuple(texts[code].decode() for code in used.tolist())
 
 
 class LevelBuilder:

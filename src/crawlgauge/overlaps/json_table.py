@@ -49,9 +49,13 @@ def _on_lines(value: object) -> str:
     """Write a list with a line for each item."""
     if isinstance(value, dict):
         return "{" + ", ".join(f'"{name}": {_on_lines(own)}' for name, own in value.items()) + "}"
-    if isinstance(value, list) and value:
-        return "[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]"
-    return json.dumps(value)
+    text = json.dumps(value)
+    if not isinstance(value, list) or not value:
+        return text
+    if isinstance(value[0], list) and text.count("], [") == len(value) - 1:
+        # To write many rows at once is much faster than one by one.
+        return "[\n    " + text[1:-1].replace("], [", "],\n    [") + "\n  ]"
+    return "[\n    " + ",\n    ".join(map(json.dumps, value)) + "\n  ]"
 
 
 def describe(table: OverlapTable) -> dict[str, Any]:

@@ -44,14 +44,13 @@ __all__ = [
 STDIN = "-"
 """Stands for standard input wherever a file is expected."""
 
-BLOCK_BYTES = 1 << 18
-"""Blocks of this size stay in the processor's cache; larger ones take more page faults than the
-calls that they save."""
+BLOCK_BYTES = 1 << 20
+"""Large enough that what a block takes beside its bytes is little; larger ones leave the cache."""
 
 VERSION_CHECKSUM = "version:"
 """What begins the checksums of remote files that were not read as a whole."""
 
-_CHUNK_BYTES = 1 << 17
+_CHUNK_BYTES = 1 << 18
 _FIRST_BYTES = 1 << 20
 """Of the first block, by which the format is told."""
 _LEAST_BYTES = BLOCK_BYTES >> 3
