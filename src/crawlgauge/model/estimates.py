@@ -15,10 +15,12 @@ __all__ = [
     "Estimate",
     "Estimates",
     "EstimatorRow",
+    "FirstCaptures",
     "Headline",
     "Newest",
     "PairResidual",
     "PaperFit",
+    "Readings",
     "StartFit",
     "Status",
     "Union",
@@ -155,6 +157,33 @@ class Agreement:
     spread: float | None
     grade: Literal["A", "B", "C", "none"]
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readings:
+    """Two readings of captures that attract captures, between which histories cannot decide.
+
+    Parameters
+    ----------
+    returning
+        Typical coverage if the crawler returns to what it holds.
+    absent
+        Typical coverage if URLs go absent for a while.
+    """
+
+    returning: float
+    absent: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstCaptures:
+    """Typical coverage if URLs never captured before were half, or twice, as likely to be captured.
+
+    Histories cannot test that they are as likely as known ones, which every estimate assumes.
+    """
+
+    half: float
+    twice: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -303,6 +332,10 @@ class Estimates:
         What to be careful about, in words.
     provenance
         Where the numbers come from.
+    readings
+        Where captures attract captures, the coverage under either reading of that.
+    first_captures
+        What the coverage would be if first captures were less or more likely than others.
     """
 
     level: str
@@ -324,3 +357,5 @@ class Estimates:
     provenance: Provenance
     decay_curves: tuple[DecayCurve, ...] = ()
     capture_frequencies: tuple[int, ...] | None = None
+    readings: Readings | None = None
+    first_captures: FirstCaptures | None = None

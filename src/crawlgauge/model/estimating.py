@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crawlgauge._version import __version__
 from crawlgauge.errors import FitError
@@ -22,8 +23,8 @@ from crawlgauge.model.estimates import (
 )
 from crawlgauge.model.estimator_rows import list_estimators
 from crawlgauge.model.growth import GrowthFit, fit_growth_model, log_growth
-from crawlgauge.model.history_fits import fit_histories
-from crawlgauge.model.known_alive.results import NoKnownAlive
+from crawlgauge.model.history_fits import HistoryFits, fit_histories
+from crawlgauge.model.holdings import count_captures
 from crawlgauge.model.margins import Margin, Margins, find_margins
 from crawlgauge.model.pairs import PairData, pair_data
 from crawlgauge.model.paper import fit_paper, fit_pooled
@@ -34,8 +35,7 @@ from crawlgauge.model.residuals import list_residuals
 from crawlgauge.model.statement import state_headline
 from crawlgauge.model.two_crawls import fit_two_crawls, lower_bound
 from crawlgauge.model.two_way import TwoWayFit
-from crawlgauge.model.union.estimating_union import estimate_union
-from crawlgauge.model.union.holdings import count_captures
+from crawlgauge.model.union import estimate_union
 from crawlgauge.model.zero_pairs import TOO_MANY_ZEROS, expect_zeros, has_too_many_zeros
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Provenance
@@ -134,14 +134,29 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
             fit,
             expect_zeros(pairs, fit, line),
             margins,
-            is_headline=fits is None or isinstance(fits.known_alive, NoKnownAlive),
+            is_headline=fits is None or fits.views is None,
         ),
         provenance=_provenance(table, persistence),
         decay_curves=draw_decay_curves(diagnosis.pairs, fit, diagnosis.shapes, table.level),
         capture_frequencies=count_captures(table),
     )
-    estimates = by_pairs if fits is None else refine_estimates(by_pairs, fits)
-    return replace(estimates, union=estimate_union(estimates, table, diagnosis, fits))
+    estimates = by_pairs if fits is None else refine_estimates(by_pairs, fits, table)
+    union = estimate_union(
+        estimates,
+        table,
+        first=diagnosis.regimes[-1].first,
+        recapture=None if fits is None else _recapture(fits, table.n_crawls),
+    )
+    return replace(estimates, union=union)
+
+
+def _recapture(fits: HistoryFits, n_crawls: int) -> NDArray[np.float64] | None:
+    """Return the chance of each crawl to capture what an earlier one holds."""
+    if fits.views is None or fits.judgement is None:
+        return None
+    chances = np.full(n_crawls, np.nan)
+    chances[list(fits.positions)] = np.exp(fits.views.log_cjs)
+    return chances
 
 
 def _most_by_shape(diagnosis: Diagnosis, checks: tuple[Check, ...]) -> float | None:

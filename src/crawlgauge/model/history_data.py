@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.pairs import freeze_arrays
+from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import OverlapTable
 
 __all__ = ["HistoryData", "history_data"]
@@ -28,6 +29,9 @@ class HistoryData:
         Time of each crawl, in years since the first.
     sample_rate
         Share of the keys that the histories were counted from.
+    by_host_group
+        The counts divided among groups of whole hosts, a column for each; None where hosts are not
+        known.
     """
 
     captured: NDArray[np.bool_]
@@ -35,6 +39,7 @@ class HistoryData:
     counts: NDArray[np.float64]
     years: NDArray[np.float64]
     sample_rate: float = 1.0
+    by_host_group: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(self, "captured", "masks", "counts", "years")
@@ -73,4 +78,18 @@ def history_data(table: OverlapTable) -> HistoryData | None:
         counts=histories.counts.astype(np.float64),
         years=(days - days[0]) / DAYS_PER_YEAR,
         sample_rate=histories.sample_rate,
+        by_host_group=_divide_by_hosts(histories, table.host_groups),
     )
+
+
+def _divide_by_hosts(histories: Histories, groups: HostGroups | None) -> NDArray[np.float64] | None:
+    """Divide the URLs of each history as those whose hosts are known are divided."""
+    if groups is None:
+        return None
+    place = np.minimum(np.searchsorted(groups.masks, histories.masks), groups.masks.size - 1)
+    counts = np.where(
+        (groups.masks[place] == histories.masks)[:, None],
+        groups.counts[place],
+        np.ones(groups.n_groups),
+    )
+    return histories.counts[:, None] * counts / counts.sum(axis=1, keepdims=True)

@@ -1,23 +1,29 @@
 """All that capture histories allow to be fitted, for the crawls of the latest regime."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.model.checks import Diagnosis, diagnose
 from crawlgauge.model.estimates import Check, EstimatorRow
+from crawlgauge.model.headline import (
+    ENOUGH_SEEN_THRICE,
+    MIN_CRAWLS,
+    Judgement,
+    Views,
+    find_views,
+    judge_views,
+    too_small,
+)
 from crawlgauge.model.history_checks.capture_dependence import measure_dependence
 from crawlgauge.model.history_checks.running import run_history_checks
 from crawlgauge.model.history_checks.short_lag_cause import resolve_short_lag
-from crawlgauge.model.history_data import HistoryData, history_data
+from crawlgauge.model.history_data import history_data
 from crawlgauge.model.history_rows import list_history_estimators
-from crawlgauge.model.known_alive.results import KnownAliveFit, LatentClassLevel, NoKnownAlive
-from crawlgauge.model.known_alive.rule import fit_known_alive
-from crawlgauge.model.latent_class.fitting import LatentClassFit, fit_latent_class, latent_class_row
+from crawlgauge.model.known_alive.known_alive import KnownAliveFit
+from crawlgauge.model.latent_class.fitting import latent_class_row
+from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.window import keep_crawls
 from crawlgauge.overlaps.table import OverlapTable
 
@@ -38,10 +44,14 @@ class HistoryFits:
     ----------
     first
         Position of the first crawl that they are taken from; earlier ones are of another regime.
-    known_alive
-        Coverage from known-alive windows, or why there is none.
-    latent_class
-        The latent-class model with the same trap lags, where it could be fitted.
+    positions
+        Of the crawls that were fitted: those of the latest regime that are not too small.
+    views
+        What several estimators say; None with fewer than five crawls.
+    judgement
+        The coverage that follows, or None.
+    why_none
+        Why there is none, in words.
     rows
         All estimators from histories, with a place for each crawl of the table.
     checks
@@ -51,8 +61,10 @@ class HistoryFits:
     """
 
     first: int
-    known_alive: KnownAliveFit | NoKnownAlive
-    latent_class: LatentClassFit | None
+    positions: tuple[int, ...]
+    views: Views | None
+    judgement: Judgement | None
+    why_none: str
     rows: tuple[EstimatorRow, ...]
     checks: tuple[Check, ...]
     short_lag: Check
@@ -70,29 +82,34 @@ def fit_histories(
     diagnosis, checks
         What their pairs show.
     """
-    first = diagnosis.regimes[-1].first
+    n_crawls, first = table.n_crawls, diagnosis.regimes[-1].first
     if first > 0:
         table = keep_crawls(table, list(diagnosis.regimes[-1].positions))
         diagnosis = diagnose(table)
     data = history_data(table)
     if data is None:
         return None
-    n_urls = np.array([crawl.n_urls for crawl in table.crawls], dtype=np.float64)
-    latent_class = _remember(data)
-    known_alive = fit_known_alive(data, latent_class=lambda lags: _level(latent_class(lags)))
-    trap_lags = known_alive.trap_lags if isinstance(known_alive, KnownAliveFit) else 0
-    classes = latent_class(trap_lags)
-    rows = (
-        _known_alive_row(known_alive, n_urls),
-        *list_history_estimators(data, n_urls),
-        latent_class_row(classes, n_urls),
-    )
+    kept = np.flatnonzero(~too_small(data.sizes)).tolist()
+    large = keep_crawls(table, kept)
+    of_large = history_data(large)
+    views = None
+    if of_large is not None and len(kept) >= MIN_CRAWLS:
+        views = find_views(of_large, pair_data(large))
+    judgement = None if views is None else judge_views(views)
+    n_urls = np.array([crawl.n_urls for crawl in large.crawls], dtype=np.float64)
+    rows = () if of_large is None else list_history_estimators(of_large, n_urls)
+    if views is not None:
+        classes = latent_class_row(views.classes, n_urls)
+        rows = (_known_alive_row(views.windows), *rows, classes)
+    positions = tuple(first + place for place in kept)
     short_lag = next(check for check in checks if check.id == "short-lag")
     return HistoryFits(
         first=first,
-        known_alive=known_alive,
-        latent_class=classes,
-        rows=tuple(_shift(row, first) for row in rows if row is not None),
+        positions=positions,
+        views=views,
+        judgement=judgement,
+        why_none=_why_none(len(kept), views),
+        rows=tuple(_place(row, positions, n_crawls) for row in rows if row is not None),
         checks=run_history_checks(data, diagnosis),
         short_lag=resolve_short_lag(
             short_lag, measure_dependence(data), diagnosis.short_lag, table.level
@@ -100,38 +117,30 @@ def fit_histories(
     )
 
 
-def _remember(data: HistoryData) -> Callable[[int], LatentClassFit | None]:
-    """Fit the latent-class model when it is asked for, and once only."""
+def _why_none(n_crawls: int, views: Views | None) -> str:
+    if views is None:
+        return f"{n_crawls} crawls: whether estimators agree can be tested from {MIN_CRAWLS} on"
+    return (
+        f"only {views.n_thrice:,.0f} URLs are in three crawls or more; {ENOUGH_SEEN_THRICE} are "
+        "needed"
+    )
 
-    @cache
-    def fit(trap_lags: int) -> LatentClassFit | None:
-        return fit_latent_class(data, trap_lags=trap_lags)
 
-    return fit
-
-
-def _level(fit: LatentClassFit | None) -> LatentClassLevel | None:
+def _known_alive_row(fit: KnownAliveFit | None) -> EstimatorRow | None:
     if fit is None:
         return None
-    return LatentClassLevel(log_coverage=fit.log_coverage, rmsea=fit.rmsea)
-
-
-def _known_alive_row(
-    fit: KnownAliveFit | NoKnownAlive, n_urls: NDArray[np.float64]
-) -> EstimatorRow | None:
-    if isinstance(fit, NoKnownAlive):
-        return None
-    coverage = tuple(None if np.isnan(log) else math.exp(log) for log in fit.log_coverage)
+    known = fit.log_coverage[np.isfinite(fit.log_coverage)]
     return EstimatorRow(
         name="known-alive",
-        coverage=math.exp(fit.log_typical),
+        coverage=math.exp(known.mean()),
         persistence=None,
-        population=None if coverage[-1] is None else float(n_urls[-1]) / coverage[-1],
-        per_crawl=coverage,
+        population=None,
+        per_crawl=tuple(None if np.isnan(log) else math.exp(log) for log in fit.log_coverage),
         assumes=_ASSUMES,
     )
 
 
-def _shift(row: EstimatorRow, first: int) -> EstimatorRow:
-    """Leave places for the crawls of earlier regimes."""
-    return replace(row, per_crawl=((None,) * first + row.per_crawl))
+def _place(row: EstimatorRow, positions: tuple[int, ...], n_crawls: int) -> EstimatorRow:
+    """Leave places for the crawls that were not fitted."""
+    found = dict(zip(positions, row.per_crawl, strict=True))
+    return replace(row, per_crawl=tuple(found.get(place) for place in range(n_crawls)))

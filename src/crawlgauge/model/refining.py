@@ -4,51 +4,54 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.model.estimates import (
     Agreement,
-    Check,
     CrawlEstimate,
     Estimate,
     Estimates,
-    EstimatorRow,
+    FirstCaptures,
     Headline,
-    Newest,
+    Readings,
 )
-from crawlgauge.model.growth import log_growth
+from crawlgauge.model.growth import growth_coefficients, log_growth
+from crawlgauge.model.headline import (
+    Coverages,
+    Judgement,
+    Views,
+    judge_persistence,
+    spread_over_crawls,
+    with_first_captures,
+)
 from crawlgauge.model.history_fits import HistoryFits
-from crawlgauge.model.known_alive.results import KnownAliveFit, NoKnownAlive
+from crawlgauge.model.holdings import count_holdings
+from crawlgauge.model.margins import LEVEL
 from crawlgauge.model.phrases import percent
 from crawlgauge.model.ranges import half_life_years
-from crawlgauge.model.statement_histories import state_known_alive
+from crawlgauge.model.statement_histories import state_histories
+from crawlgauge.overlaps.table import OverlapTable
 
 __all__ = ["refine_estimates"]
 
-_LEVEL = 0.95
-_OPEN_ESTIMATORS = (
-    "two-way",
-    "cjs",
-    "jolly-seber",
-    "manly-parr",
-    "rested-manly-parr",
-    "known-alive",
-    "latent-class",
-)
-"""Estimators that allow for turnover; the closed ones differ by it and say nothing."""
+_OWN_SD = 0.035
+"""Of the logarithm of a single crawl's population, beyond what all crawls share."""
 
-_BY_CLASSES = (
-    "from the latent-class model, as the crawler's policy spoils the overlaps of pairs; its error "
-    "was not calibrated"
-)
-_BY_WINDOWS = (
-    "from the populations of the crawls, as the crawler's policy spoils the overlaps of pairs; its "
-    "error was not calibrated"
-)
-_EXTRAPOLATED = "the newest crawl is an extrapolation"
+_FALLS = "the population falls faster than URLs die"
+_FASTEST = 0.8
+"""Of what lives on: a population below this has lost more than died."""
+
+_VIEW_NAMES = {
+    "known-alive": "known-alive windows",
+    "latent-class": "latent classes",
+    "rested-manly-parr": "the rested share",
+    "two-way": "the two-way model",
+    "cjs": "Cormack–Jolly–Seber",
+}
 
 
-def refine_estimates(by_pairs: Estimates, fits: HistoryFits) -> Estimates:
+def refine_estimates(by_pairs: Estimates, fits: HistoryFits, table: OverlapTable) -> Estimates:
     """Return the estimates with what capture histories add to them.
 
     Parameters
@@ -57,68 +60,93 @@ def refine_estimates(by_pairs: Estimates, fits: HistoryFits) -> Estimates:
         The estimates from pairs.
     fits
         What the histories show.
+    table
+        The overlaps.
     """
-    estimators = (*by_pairs.estimators, *fits.rows)
-    known_alive = fits.known_alive
-    if isinstance(known_alive, NoKnownAlive):
-        return replace(
-            by_pairs,
-            estimators=estimators,
-            checks=_merge_checks(by_pairs.checks, fits, is_resolved=False),
-            agreement=Agreement(
-                spread=_spread(estimators),
-                grade="none",
-                reason=f"No grade: {known_alive.reason}. The headline is that of the pairs.",
-            ),
+    refined = replace(
+        by_pairs,
+        estimators=(*by_pairs.estimators, *fits.rows),
+        checks=tuple(
+            fits.short_lag if check.id == "short-lag" else check for check in by_pairs.checks
         )
-    return _lead_with(by_pairs, fits, known_alive, estimators)
+        + fits.checks,
+    )
+    if fits.views is None:
+        reason = f"No grade: {fits.why_none}. The headline is that of the pairs."
+        return replace(refined, agreement=Agreement(spread=None, grade="none", reason=reason))
+    if fits.judgement is None:
+        return _without_number(refined, fits)
+    return _lead_with(refined, fits, fits.views, fits.judgement, table)
+
+
+def _without_number(estimates: Estimates, fits: HistoryFits) -> Estimates:
+    """Take back what pairs say of coverage: the histories tell too little to believe it."""
+    unknown = Estimate.unknown(f"not identifiable: {fits.why_none}")
+    return replace(
+        estimates,
+        headline=Headline(
+            coverage=unknown,
+            estimator=None,
+            statement=f"Coverage cannot be estimated from these crawls: {fits.why_none}.",
+        ),
+        newest=replace(estimates.newest, coverage=unknown, population=unknown),
+        population=unknown,
+        growth_per_year=unknown,
+        per_crawl=tuple(
+            replace(row, coverage=unknown, population=unknown, note="")
+            for row in estimates.per_crawl
+        ),
+        agreement=Agreement(spread=None, grade="none", reason=f"No grade: {fits.why_none}."),
+    )
 
 
 def _lead_with(
-    by_pairs: Estimates,
+    estimates: Estimates,
     fits: HistoryFits,
-    fit: KnownAliveFit,
-    estimators: tuple[EstimatorRow, ...],
+    views: Views,
+    judgement: Judgement,
+    table: OverlapTable,
 ) -> Estimates:
-    """Make known-alive windows the headline."""
-    per_crawl = _per_crawl(by_pairs, fits.first, fit)
-    newest = Newest(
-        label=per_crawl[-1].label,
+    """Make the views the headline, and all numbers those that belong to it."""
+    coverages = _place(spread_over_crawls(judgement, views), estimates.crawls, fits)
+    persistence = _band(*judge_persistence(views))
+    half_life = half_life_years(persistence)
+    per_crawl = _per_crawl(estimates, fits, coverages, persistence)
+    newest = replace(
+        estimates.newest,
         coverage=per_crawl[-1].coverage,
         population=per_crawl[-1].population,
     )
-    persistence = by_pairs.persistence
-    growth = by_pairs.growth_per_year
-    if fit.trap_lags > 0:
-        persistence = _persistence_by_classes(fits) or persistence
-        growth = _growth_by_windows(by_pairs.crawls, per_crawl) or growth
-    half_life = half_life_years(persistence)
-    coverage = _band(fit.typical.value, fit.typical.low, fit.typical.high)
+    coverage = _band(judgement.value, judgement.low, judgement.high)
+    first_captures = _first_captures(coverages, fits, table)
     return replace(
-        by_pairs,
+        estimates,
         headline=Headline(
             coverage=coverage,
-            estimator="known-alive",
-            statement=state_known_alive(
+            estimator="histories",
+            statement=state_histories(
                 coverage=coverage,
-                grade=fit.grade,
-                reason=fit.grade_reason,
+                grade=judgement.grade,
                 half_life_years=half_life,
                 newest=newest,
-                level=by_pairs.level,
+                level=estimates.level,
             ),
         ),
         newest=newest,
         population=newest.population,
         persistence=persistence,
         half_life_years=half_life,
-        growth_per_year=growth,
+        growth_per_year=_growth(estimates.crawls, per_crawl),
         per_crawl=per_crawl,
-        estimators=estimators,
-        checks=_merge_checks(by_pairs.checks, fits, is_resolved=fit.grade != "C"),
         agreement=Agreement(
-            spread=_spread(estimators), grade=fit.grade, reason=_describe_grade(fit)
+            spread=judgement.spread,
+            grade=judgement.grade,
+            reason=_describe_grade(judgement, views),
         ),
+        readings=None
+        if judgement.returning is None or judgement.absent is None
+        else Readings(returning=math.exp(judgement.returning), absent=math.exp(judgement.absent)),
+        first_captures=first_captures,
     )
 
 
@@ -127,105 +155,142 @@ def _band(value: float, low: float, high: float) -> Estimate:
         value=math.exp(value),
         low=math.exp(low),
         high=math.exp(high),
-        level=_LEVEL,
+        level=LEVEL,
         basis="empirical-band",
     )
 
 
-def _per_crawl(by_pairs: Estimates, first: int, fit: KnownAliveFit) -> tuple[CrawlEstimate, ...]:
-    """Return the crawls of the latest regime from the windows, those before from pairs."""
-    refined = [
-        _crawl_estimate(crawl, row, fit, place)
-        for place, (crawl, row) in enumerate(
-            zip(by_pairs.crawls[first:], by_pairs.per_crawl[first:], strict=True)
-        )
-    ]
-    return (*by_pairs.per_crawl[:first], *refined)
+# ------------------------------------------------------------------------------- single crawls
 
 
-def _crawl_estimate(
-    crawl: Crawl, row: CrawlEstimate, fit: KnownAliveFit, place: int
-) -> CrawlEstimate:
-    log_coverage = float(fit.log_coverage[place])
-    if math.isnan(log_coverage):
-        reason = row.coverage.reason or "not identifiable: too few URLs known to be alive"
-        unknown = Estimate.unknown(reason)
-        return replace(row, coverage=unknown, population=unknown)
-    low, high = float(fit.low[place]), float(fit.high[place])
-    log_size = math.log(crawl.n_urls)
-    notes = ["part of the input was damaged and left out"] if crawl.damaged else []
-    if place == fit.log_coverage.size - 1:
-        notes.insert(0, _EXTRAPOLATED)
-    return CrawlEstimate(
-        label=row.label,
-        coverage=_band(log_coverage, low, high),
-        population=_band(log_size - log_coverage, log_size - high, log_size - low),
-        note="; ".join(notes),
-    )
-
-
-def _persistence_by_classes(fits: HistoryFits) -> Estimate | None:
-    if fits.latent_class is None or not math.isfinite(fits.latent_class.log_persistence):
-        return None
-    return Estimate(value=math.exp(fits.latent_class.log_persistence), reason=_BY_CLASSES)
-
-
-def _growth_by_windows(
-    crawls: tuple[Crawl, ...], per_crawl: tuple[CrawlEstimate, ...]
-) -> Estimate | None:
+def _years(crawls: tuple[Crawl, ...]) -> NDArray[np.float64]:
     days = np.array([crawl.date.toordinal() for crawl in crawls], dtype=np.float64)
+    years: NDArray[np.float64] = (days - days[0]) / DAYS_PER_YEAR
+    return years
+
+
+def _place(found: Coverages, crawls: tuple[Crawl, ...], fits: HistoryFits) -> Coverages:
+    """Give all crawls a place; those too small get the population of their neighbours."""
+    years, fitted = _years(crawls), np.array(fits.positions)
+    log_sizes = np.log([max(crawl.n_urls, 1) for crawl in crawls])
+    known = fitted[np.isfinite(found.value)]
+    others = np.setdiff1d(np.arange(known.min(initial=len(crawls)), len(crawls)), fitted)
+
+    def place(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+        placed = np.full(len(crawls), np.nan)
+        placed[fitted] = logs
+        if known.size:
+            log_population = np.interp(years[others], years[known], (log_sizes - placed)[known])
+            placed[others] = np.minimum(log_sizes[others] - log_population, 0.0)
+        return placed
+
+    return Coverages(value=place(found.value), low=place(found.low), high=place(found.high))
+
+
+def _per_crawl(
+    estimates: Estimates, fits: HistoryFits, coverages: Coverages, persistence: Estimate
+) -> tuple[CrawlEstimate, ...]:
+    """Return the crawls of the latest regime from the views, those before from pairs."""
+    rows = list(estimates.per_crawl)
+    years = _years(estimates.crawls)
+    log_persistence = math.log(persistence.value or 1.0)
+    before: float | None = None
+    for place in range(fits.first, len(rows)):
+        crawl, row = estimates.crawls[place], rows[place]
+        value, low, high = (
+            float(ends[place]) for ends in (coverages.value, coverages.low, coverages.high)
+        )
+        if math.isnan(value):
+            reason = row.coverage.reason or "not identifiable: too few URLs known to be alive"
+            unknown = Estimate.unknown(reason)
+            rows[place] = replace(row, coverage=unknown, population=unknown)
+            continue
+        log_size = math.log(crawl.n_urls)
+        notes = []
+        if place not in fits.positions:
+            notes.append("too small to tell; the population is that of its neighbours")
+        kept = 0.0 if place == 0 else log_persistence * float(years[place] - years[place - 1])
+        if before is not None and log_size - value < before + kept + math.log(_FASTEST):
+            notes.append(_FALLS)
+        if crawl.damaged:
+            notes.append("part of the input was damaged and left out")
+        before = log_size - value
+        rows[place] = CrawlEstimate(
+            label=row.label,
+            coverage=_band(value, low, high),
+            population=_band(log_size - value, log_size - high, log_size - low),
+            note="; ".join(notes),
+        )
+    return tuple(rows)
+
+
+def _growth(crawls: tuple[Crawl, ...], per_crawl: tuple[CrawlEstimate, ...]) -> Estimate:
+    """Return the growth of the populations of the single crawls."""
+    years = _years(crawls)
     populations = np.array(
         [
-            math.nan if row.population.value is None else math.log(row.population.value)
+            math.nan
+            if row.population.value is None or row.coverage.basis != "empirical-band"
+            else math.log(row.population.value)
             for row in per_crawl
         ]
     )
-    # The newest crawl's population is itself an extrapolation of the growth before.
-    populations[-1] = math.nan
-    rate = log_growth((days - days[0]) / DAYS_PER_YEAR, populations)
-    return None if rate is None else Estimate(value=math.expm1(rate), reason=_BY_WINDOWS)
-
-
-def _merge_checks(
-    by_pairs: tuple[Check, ...], fits: HistoryFits, *, is_resolved: bool
-) -> tuple[Check, ...]:
-    """Return all checks; what the windows allow for is no reason to distrust their number."""
-    merged = [fits.short_lag if check.id == "short-lag" else check for check in by_pairs]
-    merged += fits.checks
-    if not is_resolved:
-        return tuple(merged)
-    return tuple(
-        replace(check, status="warn") if check.status == "fail" else check for check in merged
+    rate = log_growth(years, populations)
+    if rate is None:
+        return Estimate.unknown("not identifiable: the population is known at fewer than two dates")
+    weights = growth_coefficients(years, np.isfinite(populations))
+    half_width = 2 * _OWN_SD * float(np.sqrt(np.sum(weights**2)))
+    return Estimate(
+        value=math.expm1(rate),
+        low=math.expm1(rate - half_width),
+        high=math.expm1(rate + half_width),
+        level=LEVEL,
+        basis="empirical-band",
     )
 
 
-def _spread(estimators: tuple[EstimatorRow, ...]) -> float | None:
-    """Return the logarithm of the largest over the smallest coverage."""
-    found = [row.coverage for row in estimators if row.name in _OPEN_ESTIMATORS and row.coverage]
-    return math.log(max(found) / min(found)) if found else None
+def _first_captures(
+    coverages: Coverages, fits: HistoryFits, table: OverlapTable
+) -> FirstCaptures | None:
+    holdings = count_holdings(table)
+    inside = list(fits.positions[1:-1])
+    if holdings is None or not np.isfinite(coverages.value[inside]).any():
+        return None
+    half, twice = (
+        with_first_captures(coverages.value[inside], holdings.known_share[inside], ratio)
+        for ratio in (0.5, 2.0)
+    )
+    return FirstCaptures(half=half, twice=twice)
 
 
-def _describe_grade(fit: KnownAliveFit) -> str:
-    below = -math.expm1(fit.typical.low - fit.typical.value)
-    above = math.expm1(fit.typical.high - fit.typical.value)
-    parts = [f"the range reaches {percent(below)} below and {percent(above)} above the estimate."]
-    if fit.grade == "C":
-        parts = [f"{fit.grade_reason}."]
-    if fit.trap_lags:
-        ratio = fit.revisits[0].chance_ratio
-        what = "avoids" if ratio < 1 else "repeats"
-        last = "the last crawl" if fit.trap_lags == 1 else f"the last {fit.trap_lags} crawls"
-        parts.append(
-            f"The crawler {what} URLs of {last}: the chance of being captured again is "
-            f"{ratio:.2g} times that of others, which is allowed for."
+# ------------------------------------------------------------------------------------ the grade
+
+
+def _describe_grade(judgement: Judgement, views: Views) -> str:
+    """Say what the grade rests on: the views farthest apart, and what spoils it."""
+    low, high = judgement.lowest, judgement.highest
+    shares = [percent(min(math.exp(level.log_coverage), 1.0)) for level in (low, high)]
+    if shares[0] == shares[1]:
+        parts = [f"{judgement.n_views} ways of reading the histories all say {shares[0]}."]
+    else:
+        parts = [
+            f"{_VIEW_NAMES[low.name]} say {shares[0]}, {_VIEW_NAMES[high.name]} {shares[1]}."
+            if low.name != "two-way"
+            else f"{_VIEW_NAMES[low.name]} says {shares[0]}, {_VIEW_NAMES[high.name]} {shares[1]}."
+        ]
+    windows = views.windows
+    if windows is not None and windows.trap_lags:
+        ratio = windows.revisits[0].chance_ratio
+        what = "avoids" if views.avoids else "repeats"
+        last = (
+            "the last crawl" if windows.trap_lags == 1 else f"the last {windows.trap_lags} crawls"
         )
-    if fit.uneven_effect > _MATERIAL:
         parts.append(
-            "URLs differ in how easily they are captured; with even capture the estimate would "
-            f"be {percent(math.expm1(fit.uneven_effect))} higher."
+            f"The crawler {what} URLs of {last} (chance × {ratio:.2g}), which is allowed for."
         )
-    return " ".join(parts)
-
-
-_MATERIAL = 0.02
-"""A difference of the estimate that is worth a sentence."""
+    if judgement.misfit > 0.02:  # noqa: PLR2004 - as in the rule
+        parts.append("The histories do not follow any of the models.")
+    if views.n_thrice < 300:  # noqa: PLR2004 - as in the rule
+        parts.append(f"Only {views.n_thrice:,.0f} URLs are in three crawls or more.")
+    text = " ".join(parts)
+    return text[:1].upper() + text[1:]

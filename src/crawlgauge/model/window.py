@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.errors import FitError
 from crawlgauge.model.checks import diagnose
 from crawlgauge.model.phrases import names
-from crawlgauge.overlaps.histories import Histories
+from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.provenance import Setting
 
@@ -20,6 +21,7 @@ LATEST = "latest"
 """The regime of the newest crawl."""
 
 _MIN_CRAWLS = 2
+_T = TypeVar("_T", Histories, HostGroups)
 
 
 def choose_window(
@@ -169,16 +171,17 @@ def keep_crawls(table: OverlapTable, kept: list[int]) -> OverlapTable:
         n_shared=table.n_shared[index],
         se_shared=None if table.se_shared is None else table.se_shared[index],
         histories=None if table.histories is None else _marginalise(table.histories, kept),
+        host_groups=None if table.host_groups is None else _marginalise(table.host_groups, kept),
     )
 
 
-def _marginalise(histories: Histories, kept: list[int]) -> Histories:
+def _marginalise(histories: _T, kept: list[int]) -> _T:
     """Forget the crawls that are left out, and the URLs that only they held."""
-    captured = histories.to_matrix()[:, kept]
-    bits = np.uint64(1) << np.arange(len(kept), dtype=np.uint64)
-    masks = np.where(captured, bits, np.uint64(0)).sum(axis=1, dtype=np.uint64)
+    shifts = np.array(kept, dtype=np.uint64)
+    captured = (histories.masks[:, None] >> shifts) & np.uint64(1)
+    masks = (captured << np.arange(len(kept), dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
     distinct, place = np.unique(masks, return_inverse=True)
-    counts = np.zeros(distinct.size, dtype=np.int64)
+    counts = np.zeros((distinct.size, *histories.counts.shape[1:]), dtype=np.int64)
     np.add.at(counts, place, histories.counts)
     seen = distinct != 0
     return replace(histories, n_crawls=len(kept), masks=distinct[seen], counts=counts[seen])

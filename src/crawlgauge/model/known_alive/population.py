@@ -1,27 +1,14 @@
-"""From the chances of capture to the URLs alive: at each crawl, and at both of two crawls."""
+"""From the chances of capture to the URLs that were alive at each crawl."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.known_alive.families import Nodes
-from crawlgauge.model.known_alive.links import capture_table
-from crawlgauge.model.known_alive.parameters import WindowModel, unpack
+from crawlgauge.model.known_alive.window_model import WindowModel, capture_table, unpack
 from crawlgauge.model.known_alive.windows import Tallies, WindowCounts
-from crawlgauge.model.pairs import freeze_arrays
 
-__all__ = [
-    "Population",
-    "alive_at",
-    "both_captured",
-    "capture_chances",
-    "count_alive",
-    "lags_between",
-    "state_shares",
-    "states_since_capture",
-]
+__all__ = ["count_alive", "state_shares"]
 
 Numbers = NDArray[np.float64]
 
@@ -36,39 +23,10 @@ _RARE_CAPTURE = 1e-3
 """Fewer captures in a state, or rarer ones, are no basis for counting the URLs in it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Population:
-    """URLs alive.
-
-    Parameters
-    ----------
-    alive
-        At each crawl; NaN for the first and the last, which lie inside no window.
-    alive_at_both
-        For each earlier (row) and later crawl; NaN elsewhere.
-    newborn
-        For each crawl, share of its URLs that were not alive at the crawl before.
-    """
-
-    alive: Numbers
-    alive_at_both: Numbers
-    newborn: Numbers
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "alive", "alive_at_both", "newborn")
-
-
-def capture_chances(
-    model: WindowModel, counts: WindowCounts, vector: Numbers, *, last: float | None = None
-) -> Numbers:
-    """Return the chance of a capture for each crawl, state and kind of URL."""
-    return capture_table(unpack(model, counts, vector, last=last).sums, model.link).hit
-
-
 def count_alive(
     model: WindowModel, counts: WindowCounts, vector: Numbers, tallies: Tallies
-) -> Population:
-    """Count the URLs alive under a parameter vector.
+) -> Numbers:
+    """Count the URLs alive at each crawl; NaN for the first and the last, inside no window.
 
     Parameters
     ----------
@@ -78,18 +36,18 @@ def count_alive(
         Captures of the URLs to count, with the model's states.
     """
     n_crawls = counts.n_crawls
-    effects = unpack(model, counts, vector)
-    chances = capture_table(effects.sums, model.link).hit
+    sums, nodes = unpack(model, counts, vector)
+    chances = capture_table(sums, model.link).hit
     newborn = np.full(n_crawls, _USUAL_NEWBORN)
-    alive, at_both = np.full(n_crawls, np.nan), np.empty((n_crawls, n_crawls))
+    alive = np.full(n_crawls, np.nan)
     for _ in range(_N_PASSES):
         shares = state_shares(chances, newborn)
         for crawl in range(1, n_crawls - 1):
-            alive[crawl] = alive_at(crawl, tallies, chances, effects.nodes.share, shares)
-        both = both_captured(chances, shares, effects.nodes, effects.hazard, lags_between(counts))
+            alive[crawl] = _alive_at(crawl, tallies, chances, nodes.share, shares)
+        both = _both_captured(chances, shares, nodes.share)
         at_both = np.divide(tallies.shared, both, out=np.full_like(both, np.nan), where=both > 0)
         newborn = _newborn(alive, at_both, tallies, model.trap_lags)
-    return Population(alive=alive, alive_at_both=at_both, newborn=newborn)
+    return alive
 
 
 def state_shares(chances: Numbers, newborn: Numbers) -> Numbers:
@@ -111,30 +69,17 @@ def state_shares(chances: Numbers, newborn: Numbers) -> Numbers:
     return shares
 
 
-def both_captured(
-    chances: Numbers, shares: Numbers, nodes: Nodes, hazard: float, lags: Numbers
-) -> Numbers:
-    """Return the chance that two crawls both capture a URL that is alive at both.
-
-    Parameters
-    ----------
-    chances, shares
-        Chances of capture and shares of states, for each crawl, state and kind of URL.
-    nodes, hazard
-        Kinds of URL and the relative hazard between them.
-    lags
-        Time between each two crawls, in mean intervals.
-    """
+def _both_captured(chances: Numbers, shares: Numbers, share: Numbers) -> Numbers:
+    """Return the chance that two crawls both capture a URL that is alive at both."""
     both = np.full((len(chances), len(chances)), np.nan)
     captured = np.einsum("jsg,jsg->jg", shares, chances)
-    for later, states in enumerate(states_since_capture(chances), start=1):
+    for later, states in enumerate(_states_since_capture(chances), start=1):
         again = (states * chances[later]).sum(axis=1)
-        kept = nodes.share * np.exp(-hazard * nodes.position * lags[:later, later, None])
-        both[:later, later] = (kept * captured[:later] * again).sum(axis=1) / kept.sum(axis=1)
+        both[:later, later] = (share * captured[:later] * again).sum(axis=1)
     return both
 
 
-def states_since_capture(chances: Numbers) -> Iterator[Numbers]:
+def _states_since_capture(chances: Numbers) -> Iterator[Numbers]:
     """Give, for each crawl from the second on, the states of URLs that an earlier one captured.
 
     Each item holds, for each earlier crawl, state and kind of URL, the share in the state among
@@ -149,7 +94,7 @@ def states_since_capture(chances: Numbers) -> Iterator[Numbers]:
         yield states[:later].copy()
 
 
-def alive_at(
+def _alive_at(
     crawl: int, tallies: Tallies, chances: Numbers, share: Numbers, shares: Numbers
 ) -> float:
     """Count the URLs alive at one crawl from its captures in each state.
@@ -204,8 +149,3 @@ def _newborn(alive: Numbers, at_both: Numbers, tallies: Tallies, trap_lags: int)
     newborn = np.clip(newborn, 0.0, _MAX_NEWBORN)
     known = newborn[np.isfinite(newborn)]
     return np.where(np.isfinite(newborn), newborn, known.mean() if known.size else _USUAL_NEWBORN)
-
-
-def lags_between(counts: WindowCounts) -> Numbers:
-    """Return the time between each two crawls, in mean intervals."""
-    return np.abs(counts.years[None, :] - counts.years[:, None]) / counts.spacing

@@ -21,8 +21,8 @@ N_GROUPS = 20
 """Groups of URLs that the sampling error is told from: enough for its size to be known within a
 sixth, few enough for each to hold every common pattern."""
 
-MAX_TRAP_LAGS = 2
-"""Crawls back that a capture is allowed to affect: more could not be told with so few crawls."""
+MAX_TRAP_LAGS = 5
+"""Crawls back that a capture is allowed to affect."""
 
 _GROUP_SEED = 0
 """Any fixed number: the same histories always give the same groups."""
@@ -62,7 +62,8 @@ class Tallies:
 class WindowCounts:
     """Counts of known-alive windows, for all URLs and for each group of them.
 
-    The last axis of every array holds all URLs first, then the groups.
+    The last axis of every array holds all URLs first, then `N_GROUPS` groups of URLs drawn at
+    random, and then as many groups of whole hosts where hosts are known.
 
     Parameters
     ----------
@@ -120,12 +121,18 @@ class WindowCounts:
         span = float(self.years[-1] - self.years[0])
         return span / (self.n_crawls - 1) if span > 0 else 1.0
 
-    def tallies(self, trap_lags: int, *, without_group: int | None = None) -> Tallies:
-        """Return the captures by state, of all URLs or of all but one group."""
+    @property
+    def group_kinds(self) -> tuple[range, ...]:
+        """Columns of each kind of groups."""
+        n_columns = self.recent.shape[-1]
+        return tuple(range(first, first + N_GROUPS) for first in range(1, n_columns, N_GROUPS))
+
+    def tallies(self, trap_lags: int, *, without: int | None = None) -> Tallies:
+        """Return the captures by state, of all URLs or of all but those of one column."""
         recent, shared = self.recent[..., 0], self.shared[..., 0]
-        if without_group is not None:
-            recent = recent - self.recent[..., 1 + without_group]
-            shared = shared - self.shared[..., 1 + without_group]
+        if without is not None:
+            recent = recent - self.recent[..., without]
+            shared = shared - self.shared[..., without]
         by_state = recent[:, : trap_lags + 1].copy()
         by_state[:, 0] += recent[:, trap_lags + 1 :].sum(axis=1)
         return Tallies(by_state=by_state, shared=shared)
@@ -134,10 +141,10 @@ class WindowCounts:
 def count_windows(data: HistoryData) -> WindowCounts:
     """Count the known-alive windows of capture histories.
 
-    Histories carry no hash of their URLs, so the groups are drawn: each URL of each history
-    falls into one of them at random, as a hash would put it, with a fixed seed. One mechanism
-    then serves the choice between models and the errors of everything computed from them, at a
-    cost that does not depend on how many histories there are.
+    Each URL of each history falls into one of the random groups, with a fixed seed: the choice
+    between models and the errors of all that is computed from them then cost the same however
+    many histories there are. URLs of one host are captured together, which only groups of whole
+    hosts show.
 
     Parameters
     ----------
@@ -146,7 +153,10 @@ def count_windows(data: HistoryData) -> WindowCounts:
     """
     rng = np.random.default_rng(_GROUP_SEED)
     groups = rng.multinomial(data.counts.astype(np.int64), np.full(N_GROUPS, 1 / N_GROUPS))
-    counts = np.column_stack([data.counts, groups.astype(np.float64)])
+    columns = [data.counts[:, None], groups.astype(np.float64)]
+    if data.by_host_group is not None:
+        columns.append(data.by_host_group)
+    counts = np.concatenate(columns, axis=1)
     return WindowCounts(
         years=data.years,
         interiors=_count_interiors(data, counts),

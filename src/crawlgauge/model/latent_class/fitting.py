@@ -36,7 +36,7 @@ from crawlgauge.model.pairs import freeze_arrays
 
 __all__ = ["MAX_TRAP_LAGS", "LatentClassFit", "fit_latent_class", "latent_class_row"]
 
-MAX_TRAP_LAGS = 2
+MAX_TRAP_LAGS = 5
 
 _FEWEST_CRAWLS = 5
 _CRAWLS_BEYOND_LAGS = 4
@@ -50,7 +50,11 @@ _ASSUMES = (
     "steady rate; a capture may change the chance of the next {lags}; no URLs are invisible. "
     "Coverage and population may differ from crawl to crawl."
 )
-_LAGS = ("in no way", "in the following crawl", "in the two following crawls")
+_LAGS = (
+    "in no way",
+    "in the following crawl",
+    *(f"in the {n} following crawls" for n in range(2, 6)),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -135,7 +139,7 @@ def fit_latent_class(data: HistoryData, *, trap_lags: int) -> LatentClassFit | N
     data
         The capture histories.
     trap_lags
-        For how many crawls a capture changes the chance of the next: 0, 1 or 2.
+        For how many crawls a capture changes the chance of the next: 0 to 5.
 
     Returns
     -------

@@ -6,12 +6,12 @@ import numpy as np
 
 from crawlgauge._version import __version__
 from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.holdings import count_captures
 from crawlgauge.model.sampled_counts import part_of, scaled, share
 from crawlgauge.model.turnover.categories import Categories, count_categories
 from crawlgauge.model.turnover.keeping import FIRST, Kept, count_kept
 from crawlgauge.model.turnover.results import CrawlTurnover, Turnover
 from crawlgauge.model.turnover.warnings import list_warnings
-from crawlgauge.model.union.holdings import count_captures
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
