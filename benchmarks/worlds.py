@@ -112,14 +112,23 @@ def resting(rng: Random, web: Web, share: float) -> Web:
     starts = rng.random(web.exists.shape) < share / 2.5
     absent = starts.copy()
     absent[:, 1:] |= starts[:, :-1]
-    absent[:, 2:] |= starts[:, :-2] & (rng.random(starts[:, :-2].shape) < 0.5)  # noqa: PLR2004
+    absent[:, 2:] |= starts[:, :-2] & (rng.random(starts[:, :-2].shape) < 0.5)
     return Web(web.exists & ~absent, web.years, web.host, web.persistence)
+
+
+def dying_by_host(rng: Random, web: Web, share: float) -> Web:
+    """Let whole hosts go for good, beside the URLs that die one by one."""
+    n_hosts = int(web.host.max()) + 1
+    gone = rng.geometric(share / 2, n_hosts)[web.host]
+    return Web(
+        web.exists & (np.arange(web.years.size) < gone[:, None]), web.years, web.host, np.nan
+    )
 
 
 def read_list(folder: Path, first: int, n_dates: int) -> Web:
     """Read consecutive snapshots of a list of real URLs, which are all there is of it."""
     files = sorted(folder.glob("*.txt.gz"))[first : first + n_dates]
-    texts = [gzip.open(file, "rt", encoding="utf-8", errors="replace").read() for file in files]
+    texts = [gzip.decompress(file.read_bytes()).decode(errors="replace") for file in files]
     held = [set(text.split("\n")) - {""} for text in texts]
     number = {url: place for place, url in enumerate(sorted(set().union(*held)))}
     exists = np.zeros((len(number), len(files)), np.bool_)
@@ -260,6 +269,26 @@ def changing(rng: Random, web: Web) -> Table:
     return crawl(rng, web, lambda date, _: float(levels[date]))
 
 
+def halving(rng: Random, web: Web) -> Table:
+    """Cut the budget to a half in the middle of the series."""
+    level = float(rng.uniform(0.4, 0.8))
+    middle = web.years.size // 2
+    return crawl(rng, web, lambda date, _: level if date < middle else level / 2)
+
+
+def by_host_size(rng: Random, web: Web) -> Table:
+    """Take no more than so many URLs of a host at each crawl."""
+    most = int(rng.integers(15, 60))
+    held = np.zeros_like(web.exists)
+    for date in range(web.years.size):
+        order = rng.permutation(np.flatnonzero(web.exists[:, date]))
+        order = order[np.argsort(web.host[order], kind="stable")]
+        host = web.host[order]
+        starts = np.searchsorted(host, host)
+        held[order[np.arange(order.size) - starts < most], date] = True
+    return held & (rng.random(held.shape) < 0.8)
+
+
 def drifting(rng: Random, web: Web) -> Table:
     """Let what is captured readily change slowly."""
     noise = rng.standard_normal(web.exists.shape)
@@ -269,6 +298,12 @@ def drifting(rng: Random, web: Web) -> Table:
         state = 0.8 * state + 0.6 * noise[:, date]
         states.append(state)
     return crawl(rng, web, lambda date, _: -np.expm1(-0.5 * np.exp(0.7 * states[date])))
+
+
+def nearly_all(rng: Random, web: Web) -> Table:
+    """Capture nearly all, some URLs a little less readily."""
+    chance = rng.beta(18, 1, len(web.exists))
+    return crawl(rng, web, lambda *_: chance)
 
 
 def deep(rng: Random, web: Web, share: float) -> Table:
@@ -348,10 +383,20 @@ VALIDATION: dict[str, Make] = {
     "rests .2": _on(lambda rng: resting(rng, living(rng), 0.2), even),
     "nearly complete, uneven": _on(
         living,
-        lambda rng, web: crawl(rng, web, lambda _d, _h, p=rng.beta(18, 1, len(web.exists)): p),
+        nearly_all,
     ),
     "complete, rests": _on(
         lambda rng: resting(rng, living(rng), 0.1), lambda rng, web: even(rng, web, 0.99)
+    ),
+    "budget halved": _on(living, halving),
+    "most per host": _on(living, by_host_size),
+    "hosts die": _on(lambda rng: dying_by_host(rng, living(rng), 0.15), even),
+    "hosts die, uneven": _on(
+        lambda rng: dying_by_host(rng, living(rng), 0.15),
+        lambda rng, web: uneven(rng, web, "gamma", by_host=True),
+    ),
+    "avoids 2 by .1, hosts": _on(
+        lambda rng: living(rng, n_per_host=100), lambda rng, web: avoiding(rng, web, 2, 0.1)
     ),
     "thin": _on(
         lambda rng: living(rng, n_alive=60_000),
