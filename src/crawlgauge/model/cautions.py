@@ -54,7 +54,6 @@ def list_cautions(
             *_about_few_crawls(table, pairs, fit, margins),
             *_about_times(table, pairs, fit),
             *_about_input(table, pairs),
-            _about_invisible_urls(table.level),
         )
     return (
         *_about_impossible_values(table, pairs, fit, margins),
@@ -215,6 +214,17 @@ def _about_times(table: OverlapTable, pairs: PairData, fit: TwoWayFit) -> Iterat
 
 
 def _about_input(table: OverlapTable, pairs: PairData) -> Iterator[str]:
+    sizes = np.diag(table.n_shared)
+    alike = [
+        f"{table.crawls[a].label} and {table.crawls[b].label}"
+        for a, b in zip(*np.nonzero(np.triu(table.n_shared == sizes, k=1)), strict=True)
+        if sizes[a] == sizes[b] > 0
+    ]
+    if alike:
+        yield (
+            f"The same {things(table.level)} are in {names(alike)}: was one of them added twice? "
+            "Leave one out."
+        )
     damaged = [crawl.label for crawl in table.crawls if crawl.damaged]
     if damaged:
         yield (
@@ -241,14 +251,6 @@ def _about_input(table: OverlapTable, pairs: PairData) -> Iterator[str]:
             f"{things(table.level)} (at least {count(smallest)} of each crawl). Count them in full "
             "or in a larger sample if small differences matter."
         )
-
-
-def _about_invisible_urls(level: str) -> str:
-    what = things(level)
-    return (
-        f"{what} that are hardly ever captured twice leave no trace in capture histories. If there "
-        "are many, the true coverage is below the range."
-    )
 
 
 def _about_uneven_capture(table: OverlapTable, pairs: PairData, margins: Margins) -> Iterator[str]:

@@ -43,6 +43,7 @@ from crawlgauge.provenance import Provenance
 __all__ = ["estimate_coverage"]
 
 _TWO = 2
+_NO_DECAY = "the overlaps do not shrink with time, which speaks against the model"
 _ONE_DATE = "not identifiable: the population is known at fewer than two dates"
 
 
@@ -83,7 +84,7 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
     )
     coverage = exponential(fit.log_typical, margins.typical, fit.typical_reason)
     turnover = exponential(fit.log_persistence, margins.persistence, fit.persistence_reason)
-    half_life = half_life_years(turnover)
+    half_life = half_life_years(turnover, float(pairs.years[-1] - pairs.years[0]))
     growth_per_year = _growth_per_year(pairs, fit, margins.growth)
     checks = run_checks(diagnosis, growth_per_year)
     fits = fit_histories(table, diagnosis, checks)
@@ -110,7 +111,7 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
             ),
         ),
         newest=newest,
-        persistence=turnover,
+        persistence=_possible(turnover),
         half_life_years=half_life,
         population=newest.population,
         growth_per_year=growth_per_year,
@@ -157,6 +158,15 @@ def _recapture(fits: HistoryFits, n_crawls: int) -> NDArray[np.float64] | None:
     chances = np.full(n_crawls, np.nan)
     chances[list(fits.positions)] = np.exp(fits.views.log_cjs)
     return chances
+
+
+def _possible(persistence: Estimate) -> Estimate:
+    """Refuse a persistence above 1, and cut its range there."""
+    if persistence.value is not None and persistence.value > 1:
+        return Estimate.unknown(_NO_DECAY)
+    if persistence.high is not None and persistence.high > 1:
+        return replace(persistence, high=1.0)
+    return persistence
 
 
 def _most_by_shape(diagnosis: Diagnosis, checks: tuple[Check, ...]) -> float | None:

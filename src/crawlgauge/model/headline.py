@@ -57,7 +57,7 @@ _MIN_SHARE = 0.02
 """Of the median crawl: smaller ones say nothing of coverage, and would drag the mean."""
 
 _FLOOR = 0.05
-_BELOW, _ABOVE = 0.9, 0.4
+_BELOW, _BELOW_UNEVEN, _ABOVE = 0.9, 1.4, 0.4
 """How far the range reaches beyond the views, beside sampling: as a share of their distance."""
 
 _SPREAD_A, _SPREAD_B = 0.15, 0.25
@@ -68,6 +68,9 @@ is hardly ever captured, and err together: then agreement has to be closer."""
 _MISFIT_A, _MISFIT_B = 0.005, 0.02
 _LEAST_VIEWS = 3
 
+_WIDEST = math.log(10)
+"""A range of more than a factor of ten says nothing."""
+
 _NEARLY_COMPLETE = math.log(0.95)
 """From this coverage on there are too few misses to tell classes of URLs from memory."""
 
@@ -76,7 +79,7 @@ _ALONE = 0.10
 
 _PERSISTENCE_FLOOR = 0.03
 _PERSISTENCE_SHARE = 0.5
-"""How far the range of the persistence reaches beyond its views: at least, and of their distance."""
+"""How far the range of the persistence reaches beyond its views, beside a share of its spread."""
 
 _OWN = 0.07
 """What a single crawl's range reaches beyond the typical one's, on either side."""
@@ -158,8 +161,9 @@ class Judgement:
         Of the windows.
     n_views
         How many were compared.
-    is_nearly_complete
-        Whether nearly all is captured, so that latent classes have no say.
+    has_no_memory
+        Whether captures seem to attract captures and yet no memory explains them, so that latent
+        classes, which would take it for one, have no say.
     returning, absent
         Where captures attract captures, the two readings of it: the crawler returns to what it
         holds, or URLs go absent for a while; None elsewhere.
@@ -173,7 +177,7 @@ class Judgement:
     highest: Level
     misfit: float
     n_views: int
-    is_nearly_complete: bool
+    has_no_memory: bool
     returning: float | None
     absent: float | None
 
@@ -267,12 +271,15 @@ def judge_views(views: Views) -> Judgement | None:
     has_both = "known-alive" in levels and "latent-class" in levels
     if views.n_thrice < _MIN_SEEN_THRICE or not levels.keys() & {"known-alive", "latent-class"}:
         return None
-    is_complete = (
+    misfit = 0.0 if views.windows is None else views.windows.misfit
+    # Too few misses to tell memory, or one that does not reproduce the windows, is no memory: URLs
+    # come and go, or whole hosts do.
+    has_no_memory = (
         views.attracts
-        and levels.get("manly-parr", -math.inf) >= _NEARLY_COMPLETE
         and "cjs" in levels
+        and (levels.get("manly-parr", -math.inf) >= _NEARLY_COMPLETE or misfit > _MISFIT_A)
     )
-    if is_complete:
+    if has_no_memory:
         value = levels["cjs"]
         names = ("known-alive", "rested-manly-parr", "cjs", "two-way")
         compared = {name: min(levels[name], 0.0) for name in names if name in levels}
@@ -288,14 +295,13 @@ def judge_views(views: Views) -> Judgement | None:
     low, high = compared[lowest], compared[highest]
     spread = high - low
     margin = math.hypot(_FLOOR, 2 * views.sampling_sd)
-    misfit = 0.0 if views.windows is None else views.windows.misfit
     widest_a, widest_b = (
         (_UNEVEN_SPREAD_A, _UNEVEN_SPREAD_B) if views.is_uneven else (_SPREAD_A, _SPREAD_B)
     )
     grade: Grade = "B"
     if (
         len(compared) < _LEAST_VIEWS
-        or not (is_complete or has_both)
+        or not (has_no_memory or has_both)
         or spread > widest_b
         or misfit > _MISFIT_B
         or views.n_thrice < ENOUGH_SEEN_THRICE
@@ -305,16 +311,20 @@ def judge_views(views: Views) -> Judgement | None:
         grade = "A"
     reaches = high + margin + (_ABOVE * spread if views.attracts else 0.0)
     has_readings = views.attracts and "cjs" in levels
+    upper = max(min(reaches, 0.0), value)
+    lower = low - margin - (_BELOW_UNEVEN if views.is_uneven else _BELOW) * spread
+    if upper - lower > _WIDEST:
+        return None
     return Judgement(
         value=value,
-        low=low - margin - _BELOW * spread,
-        high=max(min(reaches, 0.0), value),
+        low=lower,
+        high=upper,
         grade=grade,
         lowest=Level(name=lowest, log_coverage=low),
         highest=Level(name=highest, log_coverage=high),
         misfit=misfit,
         n_views=len(compared),
-        is_nearly_complete=is_complete,
+        has_no_memory=has_no_memory,
         returning=levels.get("known-alive") if has_readings else None,
         absent=min(levels["cjs"], 0.0) if has_readings else None,
     )
@@ -354,8 +364,8 @@ def spread_over_crawls(judgement: Judgement, views: Views) -> Coverages:
     """Give each crawl its coverage: the typical one, moved by how crawls differ from each other.
 
     How they differ is told by latent classes, which allow for the crawler's memory, or by Cormack,
-    Jolly and Seber where nearly all is captured. Either moves with the sizes of the crawls: so a
-    population does not jump where a crawl does.
+    Jolly and Seber where there is none to allow for. Either moves with the sizes of the crawls: so
+    a population does not jump where a crawl does.
 
     Parameters
     ----------
@@ -363,7 +373,7 @@ def spread_over_crawls(judgement: Judgement, views: Views) -> Coverages:
         The typical coverage, and what it rests on.
     """
     pattern = views.log_cjs
-    if views.classes is not None and not judgement.is_nearly_complete:
+    if views.classes is not None and not judgement.has_no_memory:
         pattern = np.minimum(views.classes.log_coverage, 0.0)
     inside = np.isfinite(pattern)
     inside[[0, -1]] = False
@@ -380,8 +390,8 @@ def spread_over_crawls(judgement: Judgement, views: Views) -> Coverages:
 def with_first_captures(log_coverage: Numbers, known_share: Numbers, ratio: float) -> float:
     """Return the typical coverage if a first capture were more or less likely than a recapture.
 
-    Every view measures the chance of a recapture. If the chance of a first one is `ratio` times
-    that, a crawl of coverage c, of which earlier crawls hold a share ρ, has c / (ρ + (1 − ρ)/ratio).
+    Every view measures the chance of a recapture. If that of a first capture is `ratio` times as
+    large, a crawl of coverage c, of which earlier crawls hold a share ρ, has c / (ρ + (1 − ρ)/ratio).
 
     Parameters
     ----------

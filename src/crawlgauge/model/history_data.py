@@ -92,4 +92,5 @@ def _divide_by_hosts(histories: Histories, groups: HostGroups | None) -> NDArray
         groups.counts[place],
         np.ones(groups.n_groups),
     )
-    return histories.counts[:, None] * counts / counts.sum(axis=1, keepdims=True)
+    shares: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
+    return histories.counts[:, None] * shares

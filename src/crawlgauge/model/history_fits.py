@@ -97,10 +97,12 @@ def fit_histories(
         views = find_views(of_large, pair_data(large))
     judgement = None if views is None else judge_views(views)
     n_urls = np.array([crawl.n_urls for crawl in large.crawls], dtype=np.float64)
-    rows = () if of_large is None else list_history_estimators(of_large, n_urls)
+    rows: list[EstimatorRow | None] = []
+    if of_large is not None:
+        rows += list_history_estimators(of_large, n_urls)
     if views is not None:
-        classes = latent_class_row(views.classes, n_urls)
-        rows = (_known_alive_row(views.windows), *rows, classes)
+        rows.insert(0, _known_alive_row(views.windows))
+        rows.append(latent_class_row(views.classes, n_urls))
     positions = tuple(first + place for place in kept)
     short_lag = next(check for check in checks if check.id == "short-lag")
     return HistoryFits(
@@ -120,9 +122,11 @@ def fit_histories(
 def _why_none(n_crawls: int, views: Views | None) -> str:
     if views is None:
         return f"{n_crawls} crawls: whether estimators agree can be tested from {MIN_CRAWLS} on"
+    if views.n_thrice >= ENOUGH_SEEN_THRICE:
+        return "the ways of reading the histories lie more than a factor of ten apart"
     return (
-        f"only {views.n_thrice:,.0f} URLs are in three crawls or more; {ENOUGH_SEEN_THRICE} are "
-        "needed"
+        f"only {views.n_thrice:,.0f} URLs are in three crawls or more, and {ENOUGH_SEEN_THRICE} are "
+        "needed; are these crawls of the same scope?"
     )
 
 

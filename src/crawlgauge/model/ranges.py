@@ -8,8 +8,9 @@ from crawlgauge.model.paper import half_life
 
 __all__ = ["exponential", "growth_rate", "half_life_years", "population"]
 
-_NOT_FINITE = "not finite"
-_REACHES_ONE = "the upper end is not finite, as the interval of the persistence reaches 100 %"
+_TIMES_SERIES = 10
+_TOO_LONG = "longer than this series can tell"
+_REACHES_ONE = "the upper end is longer than this series can tell"
 
 
 def exponential(log_value: float, margin: Margin, reason: str | None) -> Estimate:
@@ -50,22 +51,26 @@ def growth_rate(rate: float, margin: Margin, reason: str | None) -> Estimate:
     return _interval(value, math.expm1(low), math.expm1(high))
 
 
-def half_life_years(persistence: Estimate) -> Estimate:
+def half_life_years(persistence: Estimate, series_years: float) -> Estimate:
     """Return the half-life that belongs to a persistence, and its interval.
 
     Parameters
     ----------
     persistence
         Per year.
+    series_years
+        From the first crawl to the last: of much longer times a series tells nothing.
     """
     if persistence.value is None:
         return Estimate(value=None, reason=persistence.reason)
     value = half_life(math.log(persistence.value))
-    if value is None:
-        return Estimate.unknown(_NOT_FINITE)
+    longest = _TIMES_SERIES * series_years
+    if value is None or value > longest:
+        return Estimate.unknown(_TOO_LONG)
     if persistence.low is None or persistence.high is None:
         return Estimate(value=value, reason=persistence.reason)
     high = half_life(math.log(persistence.high))
+    high = None if high is None or high > longest else high
     return Estimate(
         value=value,
         low=half_life(math.log(persistence.low)),

@@ -110,7 +110,7 @@ def _lead_with(
     """Make the views the headline, and all numbers those that belong to it."""
     coverages = _place(spread_over_crawls(judgement, views), estimates.crawls, fits)
     persistence = _band(*judge_persistence(views))
-    half_life = half_life_years(persistence)
+    half_life = half_life_years(persistence, float(_years(estimates.crawls)[-1]))
     per_crawl = _per_crawl(estimates, fits, coverages, persistence)
     newest = replace(
         estimates.newest,
@@ -280,14 +280,11 @@ def _describe_grade(judgement: Judgement, views: Views) -> str:
         ]
     windows = views.windows
     if windows is not None and windows.trap_lags:
-        ratio = windows.revisits[0].chance_ratio
         what = "avoids" if views.avoids else "repeats"
         last = (
             "the last crawl" if windows.trap_lags == 1 else f"the last {windows.trap_lags} crawls"
         )
-        parts.append(
-            f"The crawler {what} URLs of {last} (chance × {ratio:.2g}), which is allowed for."
-        )
+        parts.append(f"The crawler {what} URLs of {last}, which is allowed for.")
     if judgement.misfit > 0.02:  # noqa: PLR2004 - as in the rule
         parts.append("The histories do not follow any of the models.")
     if views.n_thrice < 300:  # noqa: PLR2004 - as in the rule

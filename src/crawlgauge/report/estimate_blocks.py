@@ -7,7 +7,9 @@ from crawlgauge.model.estimates import (
     CrawlEstimate,
     Estimate,
     Estimates,
+    FirstCaptures,
     PaperFit,
+    Readings,
     Status,
 )
 from crawlgauge.model.phrases import count, growth_per_year, names, per_year, percent, span, things
@@ -16,11 +18,11 @@ from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
 from crawlgauge.report.text_table import Column, render_table
 from crawlgauge.report.union_blocks import say_union
 
-__all__ = ["to_blocks"]
+__all__ = ["say_first_captures", "say_readings", "to_blocks"]
 
 _TABLE_WIDTH = 100
 _VERDICTS: Mapping[Status, str] = {
-    "fail": "do not trust",
+    "fail": "failed",
     "warn": "look",
     "info": "finding",
     "ok": "ok",
@@ -48,8 +50,7 @@ def to_blocks(estimates: Estimates) -> list[Block]:
         _say_paper(estimates.paper, things(estimates.level)),
     ]
     if estimates.agreement.grade != "none":
-        grade = f"Grade {estimates.agreement.grade}: {estimates.agreement.reason}"
-        blocks.insert(1, [Paragraph(text=grade)])
+        blocks.insert(1, _say_trust(estimates))
         blocks += _say_estimators(estimates)
     if estimates.checks:
         blocks.append(_say_checks(estimates.checks))
@@ -57,6 +58,35 @@ def to_blocks(estimates: Estimates) -> list[Block]:
         bullets = [Paragraph(text=text, first="• ", rest="  ") for text in estimates.warnings]
         blocks.append([Paragraph(text="What to be careful about:", role="heading"), *bullets])
     return blocks
+
+
+def _say_trust(estimates: Estimates) -> Block:
+    """Say what the grade rests on, and what no grade can tell."""
+    agreement, noun = estimates.agreement, things(estimates.level)
+    texts = [f"Grade {agreement.grade}: {agreement.reason}"]
+    if estimates.readings is not None:
+        texts.append(say_readings(estimates.readings, noun))
+    if estimates.first_captures is not None:
+        texts.append(say_first_captures(estimates.first_captures, noun))
+    return [Paragraph(text=text) for text in texts]
+
+
+def say_readings(readings: Readings, noun: str) -> str:
+    """Say what captures that attract captures may mean."""
+    return (
+        f"What is captured once is captured more readily afterwards. If the crawler returns to "
+        f"what it holds, a typical crawl holds {percent(readings.returning)}; if {noun} go absent "
+        f"for a while, {percent(readings.absent)}. Histories cannot tell which."
+    )
+
+
+def say_first_captures(first: FirstCaptures, noun: str) -> str:
+    """Name the assumption that histories cannot test, and what it does."""
+    return (
+        f"Not testable by histories: {noun} never captured before are taken to be as likely to be "
+        f"captured as known ones. If half as likely, coverage would be {percent(first.half)}; if "
+        f"twice as likely, {percent(first.twice)}."
+    )
 
 
 def _say_crawls(estimates: Estimates) -> list[Block]:
@@ -151,8 +181,6 @@ def _say_turnover(estimates: Estimates) -> Block:
     persistence, growth = estimates.persistence, estimates.growth_per_year
     half_life = estimates.half_life_years
     lives_on = f"{{}} of the {noun} live on for a year"
-    if (persistence.value or 0) > 1:
-        lives_on = f"no {noun} seem to be lost: {{}} live on for a year"
     lines = [
         _say_number("Persistence", persistence, percent, lives_on),
         _say_number("Half-life", half_life, span, f"half of the {noun} are gone after {{}}"),
@@ -218,8 +246,8 @@ def _say_estimators(estimates: Estimates) -> list[Block]:
     rows = tuple(
         (
             row.name,
-            UNKNOWN if row.coverage is None else percent(row.coverage),
-            UNKNOWN if row.persistence is None else percent(row.persistence),
+            _possible(row.coverage),
+            _possible(row.persistence),
             UNKNOWN if row.population is None else count(row.population),
         )
         for row in estimates.estimators
@@ -228,6 +256,13 @@ def _say_estimators(estimates: Estimates) -> list[Block]:
         "Estimators side by side (what each assumes: crawlgauge estimate --explain estimators)"
     )
     return [[Paragraph(text=heading, role="heading")], [Grid(columns=columns, rows=rows)]]
+
+
+def _possible(share: float | None) -> str:
+    """Write a share; more than all is no share."""
+    if share is None:
+        return UNKNOWN
+    return percent(share) if share <= 1 else "over 100 %"
 
 
 def _say_checks(checks: Sequence[Check]) -> Block:

@@ -12,7 +12,7 @@ UNKNOWN = "–"
 
 _BASES = {
     "interval": "{} intervals",
-    "empirical-band": "empirical {} bands, calibrated on simulations",
+    "empirical-band": "ranges from ways of reading the histories, calibrated on simulations",
 }
 
 
@@ -40,8 +40,13 @@ def with_range(estimate: Estimate, phrase: Callable[[float], str]) -> str:
     if estimate.value is None:
         return UNKNOWN
     value, low, high = estimate.value, estimate.low, estimate.high
+    if phrase is percent and value > 1:
+        # Nothing can be more than all.
+        return UNKNOWN if low is None or low >= 1 else f"at least {percent(low)}"
     if low is None:
         return phrase(value)
+    if phrase is percent and high is not None and high > 1:
+        return f"{percent(value)} (at least {percent(low)})"
     if high is None:
         return f"{phrase(value)} (at least {phrase(low)})"
     if phrase is percent:

@@ -11,10 +11,10 @@ __all__ = ["Answer", "Bar", "find_answer", "has_quotable_number", "judge_answer"
 _TWO = 2
 _NOTHING = "not known"
 _RESTS_ON = {
-    "known-alive": "the capture histories of {n} crawls, by {what} known to have been alive",
+    "histories": "the capture histories of {n} crawls, read in several ways",
     "two-way": "the overlaps of {pairs} of {n} crawls, by the two-way model",
 }
-_BASES = {"interval": "{} interval", "empirical-band": "empirical {} band"}
+_BASES = {"interval": "{} interval", "empirical-band": "range calibrated on simulations"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +105,8 @@ def has_quotable_number(estimates: Estimates) -> bool:
     return (
         coverage.value is not None
         and coverage.value <= 1
-        and not _failed(estimates)
         and estimates.agreement.grade != "C"
+        and (estimates.headline.estimator == "histories" or not _failed(estimates))
     )
 
 
@@ -176,7 +176,7 @@ def judge_answer(estimates: Estimates) -> Verdict:
     if coverage.value is None:
         return Verdict(tone="plain", word="no estimate", sentence=_why_none(coverage))
     failed = _failed(estimates)
-    if failed:
+    if failed and estimates.headline.estimator != "histories":
         ids = [check.id for check in failed]
         sentence = f"The {_checks_say(ids)} that these crawls do not behave as the model assumes."
         return Verdict(tone="bad", word="do not trust this number", sentence=sentence)
@@ -197,7 +197,7 @@ def judge_answer(estimates: Estimates) -> Verdict:
 
 def _judge_usable(estimates: Estimates) -> Verdict:
     ran = [check for check in estimates.checks if check.status not in {"na", "info"}]
-    warned = [check.id for check in ran if check.status == "warn"]
+    warned = [check.id for check in ran if check.status in {"warn", "fail"}]
     passed = _describe_passed(len(ran) - len(warned), len(ran))
     grade = estimates.agreement.grade
     opening = "" if grade == "none" else f"Grade {grade}: {estimates.agreement.reason} "
@@ -223,7 +223,7 @@ def _judge_usable(estimates: Estimates) -> Verdict:
             word="use with care",
             sentence="Nothing is left to judge the error by, so that the number has no range.",
         )
-    if estimates.headline.estimator != "known-alive":
+    if estimates.headline.estimator != "histories":
         return Verdict(
             tone="look",
             word="holds if capture is even",

@@ -101,7 +101,7 @@ def _about_uneven_capture(estimates: Estimates, what: str) -> Remark:
         "population too small. If the chance of capture varies by 30 % of its mean, the coverage "
         "comes out 9 % too high; if it varies by 70 %, about 50 % too high."
     )
-    if estimates.headline.estimator == "known-alive":
+    if estimates.headline.estimator == "histories":
         rest = (
             f"The estimate allows for what the capture histories show of it; {what} that are "
             "hardly ever captured leave no trace, and if there are many, the true coverage is "

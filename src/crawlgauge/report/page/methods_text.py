@@ -67,10 +67,12 @@ def _about_headline(estimates: Estimates, what: str) -> Iterator[str]:
         yield f"The typical coverage of a crawl cannot be estimated: {reason}."
         return
     how = (
-        f"Known-alive windows ({what} seen before and after a crawl, which were therefore alive at "
-        "it; after Manly and Parr 1968) allow for uneven capture and for a crawler that avoids or "
-        "repeats what it captured lately; they give"
-        if estimates.headline.estimator == "known-alive"
+        f"Capture histories were read in ways that assume different things: known-alive windows "
+        f"({what} seen before and after a crawl, after Manly and Parr 1968), latent classes of "
+        f"{what}, the share held of those that rested, and a two-way model of the pairs. Windows "
+        "and classes, which allow for uneven capture and for a crawler that avoids or repeats what "
+        "it captured lately, give, within a range set by how far all of them lie apart,"
+        if estimates.headline.estimator == "histories"
         else "A two-way model, which gives each crawl a coverage of its own and all "
         f"{what} one rate of decay, and assumes that all are equally likely to be captured, gives"
     )
