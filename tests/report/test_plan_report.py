@@ -75,11 +75,17 @@ def test_the_json_holds_the_plan_and_what_it_starts_from(fit):
 
 def test_two_crawls_are_told_why_there_is_no_plan():
     table = cg.simulate_table(n_crawls=2, seed=1, with_histories=False)
-    made = cg.plan(cg.estimate(table))
-    text = words(made.summary())
-    assert "cannot be said" in text
-    assert "– persistence: " in text
-    assert json.loads(made.to_json())["start"]["persistence"]["value"] is None
+    with pytest.raises(cg.FitError, match="two crawls give only coverage × persistence"):
+        cg.plan(cg.estimate(table))
+
+
+def test_at_grade_c_the_table_has_ranges_without_numbers(fit):
+    estimates = replace(fit.estimates, agreement=replace(fit.estimates.agreement, grade="C"))
+    text = words(cg.plan(replace(fit, estimates=estimates)).summary())
+    assert "Planned from a population of 19" in text
+    assert " to 20" in text
+    assert "%)" not in text
+    assert "needs about" not in text
 
 
 def test_the_estimates_say_what_all_crawls_together_hold(fit):

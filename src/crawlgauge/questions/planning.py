@@ -86,12 +86,13 @@ def plan(
     CrawlPlan
         If neither `target`, `union_target` nor `floor` is given, the next round numbers above what
         is held are planned for. What cannot be known is an estimate without a value, with the
-        reason.
+        reason. At grade C all estimates are ranges without a value.
 
     Raises
     ------
     FitError
-        If a wish is out of bounds, or if nothing says how often crawls are made.
+        If a wish is out of bounds, if coverage or turnover is not known or the model was rejected,
+        or if nothing says how often crawls are made.
 
     Examples
     --------

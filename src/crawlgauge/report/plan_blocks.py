@@ -1,5 +1,7 @@
 """A plan in words and a table."""
 
+from collections.abc import Callable
+
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent, span, things
 from crawlgauge.model.planning.plan import Plan, Schedule
@@ -25,7 +27,7 @@ def to_blocks(plan: Plan) -> list[Block]:
         if part is not None
     ]
     blocks: list[Block] = [answers]
-    if any(schedule.union_mean.value is not None for schedule in plan.schedules):
+    if any(_write(schedule.union_mean, percent) != UNKNOWN for schedule in plan.schedules):
         heading = (
             f"{count(plan.budget)} {things(plan.level)} a year{_cost(plan.cost_per_year)}, "
             "in the long run:"
@@ -72,9 +74,17 @@ def _row(schedule: Schedule, plan: Plan) -> tuple[str, ...]:
 
 def _share(estimate: Estimate) -> str:
     """Write a share with its range; all of it as a word."""
-    if (estimate.value or 0.0) >= _ALL and (estimate.low is None or estimate.low >= _ALL):
+    if (estimate.value or 1.0) >= _ALL and (estimate.low or estimate.value or 0.0) >= _ALL:
         return "all"
-    return with_range(estimate, percent)
+    return _write(estimate, percent)
+
+
+def _write(estimate: Estimate, phrase: Callable[[float], str]) -> str:
+    """Write a number with its range, or the range alone."""
+    low, high = estimate.low, estimate.high
+    if estimate.value is not None or low is None or high is None:
+        return with_range(estimate, phrase)
+    return f"{phrase(low)} to {phrase(high)}"
 
 
 _ALL = 0.9995
@@ -93,9 +103,9 @@ def _say_start(plan: Plan) -> Block:
         ("union", start.union),
     ]
     sentence = (
-        f"Planned from a population of {with_range(start.population, count)} {what} at the newest "
-        f"crawl, of which {with_range(start.persistence, percent)} live on for a year and "
-        f"{with_range(start.union, percent)} are held by all crawls together, with a crawl every "
+        f"Planned from a population of {_write(start.population, count)} {what} at the newest "
+        f"crawl, of which {_write(start.persistence, percent)} live on for a year and "
+        f"{_write(start.union, percent)} are held by all crawls together, with a crawl every "
         f"{span(1 / plan.crawls_per_year)}."
     )
     columns = (
@@ -105,7 +115,7 @@ def _say_start(plan: Plan) -> Block:
     reasons = [
         Paragraph(text=f"{name}: {number.reason}", first=f"{UNKNOWN} ", rest="  ", role="note")
         for name, number in numbers
-        if number.value is None
+        if number.value is None and number.low is None
     ]
     ranges = [Paragraph(text=text, role="note") for text in explain_ranges(numbers)]
     assumption = (

@@ -24,13 +24,8 @@ def test_the_union_by_frequency_is_that_of_the_schedules(make_estimates):
     assert curves.union_by_frequency[-1].value == pytest.approx(monthly.union_mean.value)
 
 
-def test_without_turnover_there_is_only_the_curve_of_sizes(make_estimates):
+def test_where_nothing_can_be_planned_there_are_no_curves(make_estimates, one_date):
     unknown = Estimate.unknown("not identifiable")
-    curves = planning_curves(make_estimates(persistence=unknown))
-    assert curves.union_by_frequency == ()
-    assert len(curves.coverage_by_size) > 10
-
-
-def test_without_a_population_there_are_no_curves(make_estimates, one_date):
-    assert planning_curves(make_estimates(population=Estimate.unknown("unknown"))) is None
+    assert planning_curves(make_estimates(population=unknown)) is None
+    assert planning_curves(make_estimates(persistence=unknown)) is None
     assert planning_curves(estimate_coverage(one_date)) is None

@@ -83,15 +83,23 @@ def test_a_floor_above_the_union_is_lost_already(make_estimates):
     assert "already" in standstill.statement
 
 
-def test_without_turnover_no_time_is_given(make_estimates):
-    constant = Estimate(value=1.0, low=0.9, high=1.1, basis="interval")
-    standstill = plan_crawls(make_estimates(persistence=constant), floor=0.5).standstill
+def test_a_time_beyond_ten_times_the_series_is_not_given(make_estimates):
+    """Two years of crawls: by 0.97 a year, half of what is held is lost after 15 years."""
+    slow = Estimate(value=0.97, low=0.9, high=0.99, basis="interval")
+    standstill = plan_crawls(make_estimates(persistence=slow), floor=0.2).standstill
     assert standstill.after_years.value is None
-    assert "not finite" in standstill.after_years.reason
+    assert "it takes longer than this series can tell" in standstill.statement
     nearly = Estimate(value=0.9, low=0.8, high=1.0, basis="interval")
     open_ended = plan_crawls(make_estimates(persistence=nearly), floor=0.5).standstill
     assert open_ended.after_years.high is None
-    assert "any time later" in open_ended.statement
+    assert "at the earliest)" in open_ended.statement
+
+
+def test_no_more_than_all_live_on_in_a_plan(make_estimates):
+    above = Estimate(value=1.09, low=0.9, high=1.2, basis="interval")
+    plan = plan_crawls(make_estimates(persistence=above), crawls_per_year=1)
+    assert (plan.start.persistence.value, plan.start.persistence.high) == (1, 1)
+    assert plan.next_crawl.union_before.value == pytest.approx(0.8)
 
 
 def test_growth_dilutes_the_archive(make_estimates):
@@ -153,11 +161,55 @@ def test_what_lies_beyond_twice_the_observed_range_is_warned_of(make_estimates):
     assert any("is extrapolated" in text for text in later)
 
 
-def test_estimates_that_are_not_to_be_trusted_are_no_ground_for_a_plan(make_estimates):
-    failed = Check(id="short-lag", status="fail", effect=1.0, threshold=0.1, message="Avoids.")
+FAILED = Check(id="short-lag", status="fail", effect=1.0, threshold=0.1, message="Avoids.")
+UNKNOWN = Estimate.unknown("not identifiable: 12 URLs are too few")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"checks": (FAILED,)}, "the check short-lag failed, so that the model does not hold"),
+        ({"population": UNKNOWN}, r"not known \(12 URLs are too few\): further crawls of the same"),
+        ({"persistence": UNKNOWN}, "how many live on is not known .* three dates or more"),
+        ({"half_life_years": UNKNOWN}, "hardly any are seen to disappear: crawls over a longer"),
+        (
+            {"population": Estimate(value=6e5, low=1e5, high=2e6, basis="interval")},
+            "its range is wider than a factor of ten",
+        ),
+    ],
+)
+def test_nothing_is_planned_from_what_is_not_known_or_does_not_hold(
+    make_estimates, changes, message
+):
+    with pytest.raises(FitError, match=message):
+        plan_crawls(make_estimates(**changes))
+
+
+def test_without_a_coverage_nothing_is_planned(make_estimates):
     estimates = make_estimates()
-    plan = plan_crawls(replace(estimates, checks=(*estimates.checks, failed)))
-    assert plan.warnings[0].startswith("The check short-lag failed")
+    headline = replace(estimates.headline, coverage=UNKNOWN, estimator=None)
+    with pytest.raises(FitError, match="the coverage is not known"):
+        plan_crawls(replace(estimates, headline=headline))
+
+
+def test_at_grade_c_only_ranges_are_planned_with(make_estimates):
+    grade = replace(make_estimates().agreement, grade="C")
+    plan = plan_crawls(make_estimates(agreement=grade), target=0.8, union_target=0.9, floor=0.5)
+    n_urls = plan.coverage_target.n_urls
+    assert (n_urls.value, n_urls.low, n_urls.high) == (None, 72_000, 88_000)
+    assert "needs between 72,000 and 88,000 of them" in plan.coverage_target.statement
+    assert "about" not in " ".join(plan.statements)
+    assert plan.warnings[0].startswith("The coverage has grade C")
+    sure = plan_crawls(make_estimates(), target=0.8).coverage_target.n_urls
+    assert (sure.low, sure.high) == (n_urls.low, n_urls.high)
+
+
+def test_of_a_range_that_reaches_to_nothing_only_the_bound_is_said(make_estimates):
+    held = Estimate(value=0.95, low=0.8, high=1.0, basis="interval")
+    constant = Estimate(value=0.99, low=0.9, high=1.0, basis="interval")
+    crawl = plan_crawls(make_estimates(union=held, persistence=constant)).next_crawl
+    assert crawl.n_new.low < 0.1 * crawl.n_new.high
+    assert "would find at most " in crawl.statement
 
 
 def test_pairs_alone_give_the_union_of_the_model_without_a_range(make_series):
@@ -172,21 +224,9 @@ def test_pairs_alone_give_the_union_of_the_model_without_a_range(make_series):
     assert "without capture histories" in before.reason
 
 
-def test_two_crawls_give_no_plan_but_its_reasons(make_series):
-    plan = plan_crawls(estimate_coverage(make_series(2)), target=0.8, union_target=0.9, floor=0.5)
-    assert plan.coverage_target.n_urls.value is None
-    assert plan.standstill.after_years.value is None
-    assert all(statement for statement in plan.statements)
-    assert all("not identifiable" not in statement for statement in plan.statements)
-    assert any("not known; it is planned with as it is" in text for text in plan.warnings)
-
-
-def test_crawls_of_one_date_do_not_say_how_often(one_date):
-    estimates = estimate_coverage(one_date)
-    with pytest.raises(FitError, match="give the crawls per year"):
-        plan_crawls(estimates)
-    plan = plan_crawls(estimates, crawls_per_year=2, target=0.5)
-    assert plan.coverage_target.n_urls.value == pytest.approx(125)
+def test_crawls_of_one_date_tell_nothing_of_turnover(one_date):
+    with pytest.raises(FitError, match="how many live on is not known"):
+        plan_crawls(estimate_coverage(one_date), crawls_per_year=2, target=0.5)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.planning.plan import CurvePoint, PlanningCurves
 from crawlgauge.model.planning.schedules import make_schedule
-from crawlgauge.model.planning.situation import Situation, derive, find_situation
+from crawlgauge.model.planning.situation import Situation, derive, find_situation, why_no_plan
 
 __all__ = ["planning_curves"]
 
@@ -21,7 +21,7 @@ _MOST_PER_YEAR = 12.0
 
 
 def planning_curves(estimates: Estimates) -> PlanningCurves | None:
-    """Return the curves of a series, or None where its population or its frequency is not known.
+    """Return the curves of a series, or None where nothing can be planned, or only a range.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ def planning_curves(estimates: Estimates) -> PlanningCurves | None:
         What is known of the series.
     """
     situation = find_situation(estimates)
-    often, population = situation.crawls_per_year, situation.population.value
-    if often is None or population is None or population <= 0:
+    often = situation.crawls_per_year
+    if often is None or why_no_plan(estimates) or situation.population.value is None:
         return None
     sizes = np.linspace(0.0, _BEYOND * situation.largest, _N_SIZES).tolist()
     budget = situation.n_urls * often

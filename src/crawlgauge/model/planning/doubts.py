@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from crawlgauge.model.estimates import Estimates
+from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.phrases import count, span, things
 from crawlgauge.model.planning.plan import Plan
 from crawlgauge.model.planning.situation import Situation
@@ -40,14 +40,8 @@ def list_doubts(plan: Plan, estimates: Estimates, situation: Situation) -> tuple
 
 
 def _about_trust(estimates: Estimates) -> Iterator[str]:
-    failed = [check.id for check in estimates.checks if check.status == "fail"]
-    if failed:
-        yield (
-            f"The check {failed[0]} failed: the estimates are not to be trusted, nor is a plan "
-            "made from them."
-        )
-    elif estimates.agreement.grade == "C":
-        yield "The coverage has grade C: plan with the ranges, not with the numbers."
+    if estimates.agreement.grade == "C":
+        yield "The coverage has grade C: there are ranges to plan with, and no numbers."
     if estimates.growth_per_year.value is None:
         yield "Whether the population grows is not known; it is planned with as it is."
 
@@ -55,10 +49,10 @@ def _about_trust(estimates: Estimates) -> Iterator[str]:
 def _about_size(plan: Plan, situation: Situation, what: str) -> Iterator[str]:
     wanted = [plan.next_crawl.n_urls]
     if plan.coverage_target is not None:
-        wanted.append(plan.coverage_target.n_urls.value or 0.0)
+        wanted.append(_at_least(plan.coverage_target.n_urls))
     if plan.union_target is not None:
-        wanted.append(plan.union_target.n_urls_next.value or 0.0)
-        wanted.append(plan.union_target.n_urls_each.value or 0.0)
+        wanted.append(_at_least(plan.union_target.n_urls_next))
+        wanted.append(_at_least(plan.union_target.n_urls_each))
     if max(wanted) > _BEYOND * situation.largest:
         yield (
             f"A crawl of {count(max(wanted))} {what} is more than twice as large as the largest so "
@@ -78,6 +72,10 @@ def _about_size(plan: Plan, situation: Situation, what: str) -> Iterator[str]:
             f"twice as large as the largest so far ({count(situation.largest)}): this is "
             "extrapolated."
         )
+
+
+def _at_least(n_urls: Estimate) -> float:
+    return n_urls.value or n_urls.low or 0.0
 
 
 def _about_time(plan: Plan, situation: Situation, what: str) -> Iterator[str]:
@@ -109,7 +107,7 @@ def _about_evenness(estimates: Estimates, situation: Situation, what: str) -> It
             "captured as all that live. The plan takes this for lasting; in the long run, and for "
             "other sizes and frequencies, it would change."
         )
-    if estimates.headline.estimator != "known-alive":
+    if estimates.headline.estimator != "histories":
         yield (
             f"The plan takes all {what} to be captured equally readily. If some are captured more "
             "readily than others, the population is larger, and crawls find less that is new."

@@ -32,6 +32,7 @@ from crawlgauge.model.planning.situation import (
     Situation,
     derive,
     find_situation,
+    why_no_plan,
 )
 from crawlgauge.model.planning.wording import (
     compare_schedules,
@@ -40,12 +41,14 @@ from crawlgauge.model.planning.wording import (
     state_target,
     state_union_target,
 )
+from crawlgauge.model.possible import LONGEST
 
 __all__ = ["plan_crawls"]
 
 _MILLION = 1e6
 _OUT_OF_REACH = "no crawl is large enough, as crawls keep meeting what is held already"
-_NEVER = "not finite: what lives is replaced too slowly to say when"
+_ANY = "it may be anything, by the ranges of the estimates"
+_TOO_LATE = "it takes longer than this series can tell"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +112,14 @@ def plan_crawls(
     Returns
     -------
     Plan
-        What cannot be known is an estimate without a value, with the reason.
+        What cannot be known is an estimate without a value, with the reason. At grade C all
+        estimates are ranges without a value.
 
     Raises
     ------
     FitError
-        If a wish is out of bounds, or if nothing says how often crawls are made.
+        If a wish is out of bounds, if coverage or turnover is not known or the model was rejected,
+        or if nothing says how often crawls are made.
     """
     for name, share in (("target", target), ("union target", union_target), ("floor", floor)):
         _check_share(name, share)
@@ -122,6 +127,9 @@ def plan_crawls(
     _check_positive("the number of crawls a year", crawls_per_year, "crawls")
     _check_positive("the size of the next crawl", size, "URLs")
     _check_positive("the cost of a million URLs", cost_per_million, "any currency")
+    reason = why_no_plan(estimates)
+    if reason is not None:
+        raise FitError(reason)
     situation = find_situation(estimates)
     often = crawls_per_year or situation.crawls_per_year
     if often is None:
@@ -203,17 +211,20 @@ def _plan_union(frame: _Frame, target: float) -> UnionTarget:
     reaching = derive(
         situation,
         ALL_QUANTITIES,
-        lambda point: (
-            point.population_after(years)
-            * coverage_to_reach(point.union * point.seniority(years), ratio, target)
+        lambda point: _urls_of(
+            coverage_to_reach(point.union * point.seniority(years), ratio, target),
+            point.population_after(years),
         ),
     )
     keeping = derive(
         situation,
         LASTING,
-        lambda point: point.population * coverage_to_keep(point.seniority(years), ratio, target),
+        lambda point: _urls_of(
+            coverage_to_keep(point.seniority(years), ratio, target), point.population
+        ),
     )
-    n_urls_next = _within_reach(reaching, _population_after(situation, years))
+    later = derive(situation, ("population", "growth"), lambda point: point.population_after(years))
+    n_urls_next = _within_reach(reaching, later)
     n_urls_each = _within_reach(keeping, situation.population)
     return UnionTarget(
         target=target,
@@ -229,16 +240,14 @@ def _plan_union(frame: _Frame, target: float) -> UnionTarget:
 
 def _stand_still(frame: _Frame, floor: float) -> Standstill:
     situation = frame.situation
-    of_all = _finite(
-        derive(situation, TURNOVER, lambda point: years_until(point, point.union, floor))
+    latest = LONGEST * situation.years
+    of_all = derive(situation, TURNOVER, lambda point: years_until(point, point.union, floor))
+    of_newest = derive(
+        situation,
+        LASTING,
+        lambda point: years_until(point, point.coverage(situation.n_urls), floor),
     )
-    of_newest = _finite(
-        derive(
-            situation,
-            LASTING,
-            lambda point: years_until(point, point.coverage(situation.n_urls), floor),
-        )
-    )
+    of_all, of_newest = _in_time(of_all, latest), _in_time(of_newest, latest)
     return Standstill(
         floor=floor,
         after_years=of_all,
@@ -247,24 +256,26 @@ def _stand_still(frame: _Frame, floor: float) -> Standstill:
     )
 
 
-def _finite(years: Estimate) -> Estimate:
-    """Put a reason in the place of a time that never comes."""
-    if years.value is not None and not math.isfinite(years.value):
-        return Estimate.unknown(_NEVER)
-    if years.high is not None and not math.isfinite(years.high):
-        return replace(years, high=None, reason=_NEVER)
-    return years
+def _urls_of(coverage: float, population: float) -> float:
+    """Return the size of a crawl; infinite if it would hold more than there is."""
+    return coverage * population if coverage <= 1 else math.inf
 
 
-def _population_after(situation: Situation, years: float) -> Estimate:
-    return derive(situation, ("population", "growth"), lambda point: point.population_after(years))
+def _in_time(years: Estimate, latest: float) -> Estimate:
+    """Leave out times that are later than a series can tell."""
+    first = years.low if years.value is None else years.value
+    if first is not None and first > latest:
+        return Estimate.unknown(_TOO_LATE)
+    if years.high is None or years.high <= latest:
+        return years
+    if not years.low:
+        return Estimate.unknown(_ANY)
+    return replace(years, high=None, reason=years.reason or _TOO_LATE)
 
 
 def _within_reach(n_urls: Estimate, population: Estimate) -> Estimate:
     """Leave out what is more than there is."""
-    if n_urls.value is None or population.value is None:
-        return n_urls
-    if n_urls.value > population.value:
+    if (n_urls.low if n_urls.value is None else n_urls.value) == math.inf:
         return Estimate.unknown(_OUT_OF_REACH)
     if n_urls.high is not None and population.high is not None:
         return replace(n_urls, high=min(n_urls.high, population.high))

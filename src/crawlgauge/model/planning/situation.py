@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import Basis, Estimate, Estimates
 from crawlgauge.model.margins import LEVEL
+from crawlgauge.model.possible import within
 
 __all__ = [
     "ALL_QUANTITIES",
@@ -21,6 +22,8 @@ __all__ = [
     "Situation",
     "derive",
     "find_situation",
+    "find_union",
+    "why_no_plan",
 ]
 
 Quantity = Literal["population", "persistence", "growth", "union"]
@@ -37,6 +40,7 @@ _BY_MODEL = (
     "worked out by the model from coverage and persistence: how well it holds is not known "
     "without capture histories"
 )
+_RANGE_ONLY = "the estimates settle a range only (grade C)"
 _OTHER_SCOPE = (
     "not identifiable without capture histories: the scope changed, and what earlier crawls hold "
     "of the present one is not known"
@@ -84,7 +88,8 @@ class Situation:
     Parameters
     ----------
     population, persistence, growth, union
-        As in `Point`, with their ranges; no growth where it is not known.
+        As in `Point`, with their ranges; no growth where it is not known. At grade C only the
+        ranges, without a value.
     held_ratio
         How likely a held URL is to be captured, over how likely any living one is.
     n_urls
@@ -112,22 +117,56 @@ class Situation:
     crawls_per_year: float | None
 
 
-def find_situation(estimates: Estimates) -> Situation:
-    """Read off where a series stands.
+def why_no_plan(estimates: Estimates) -> str | None:
+    """Return why nothing can be planned and what would help; None if something can.
 
     Parameters
     ----------
     estimates
         The estimates.
     """
+    failed = [check.id for check in estimates.checks if check.status == "fail"]
+    if failed and estimates.headline.estimator == "two-way":
+        return (
+            f"the check {failed[0]} failed, so that the model does not hold: crawlgauge estimate "
+            f"--explain {failed[0]} says what helps"
+        )
+    for coverage in (estimates.headline.coverage, _find_population(estimates)):
+        if coverage.value is None:
+            return (
+                f"the coverage is not known ({_why(coverage)}): further crawls of the same scope "
+                "would help"
+            )
+    if estimates.persistence.value is None:
+        return (
+            f"how many live on is not known ({_why(estimates.persistence)}): crawls of three "
+            "dates or more would help"
+        )
+    if estimates.half_life_years.value is None:
+        return (
+            "how long they live is not known, as hardly any are seen to disappear: crawls over a "
+            "longer time would help"
+        )
+    return None
+
+
+def find_situation(estimates: Estimates) -> Situation:
+    """Read off where a series stands.
+
+    Parameters
+    ----------
+    estimates
+        The estimates, from which something can be planned.
+    """
     days = np.unique([crawl.date.toordinal() for crawl in estimates.crawls])
     gaps = np.diff(days) / DAYS_PER_YEAR
     years = float(gaps.sum())
+    settle = _leave_range if estimates.agreement.grade == "C" else _leave_all
     return Situation(
-        population=estimates.population,
-        persistence=estimates.persistence,
-        growth=_find_growth(estimates),
-        union=_find_union(estimates),
+        population=settle(_find_population(estimates)),
+        persistence=settle(within(estimates.persistence, most=1.0)),
+        growth=settle(_find_growth(estimates)),
+        union=settle(find_union(estimates)),
         held_ratio=1.0 if estimates.union is None else estimates.union.held_ratio,
         n_urls=estimates.crawls[-1].n_urls,
         largest=max(crawl.n_urls for crawl in estimates.crawls),
@@ -156,35 +195,58 @@ def derive(
         What to compute.
     """
     known = {name: getattr(situation, name) for name in needs}
-    unknown = [estimate.reason for estimate in known.values() if estimate.value is None]
-    if unknown:
-        return Estimate.unknown(unknown[0])
-    value = function(_point(**{name: estimate.value for name, estimate in known.items()}))
+    lacking = [each.reason for each in known.values() if each.value is None]
+    value = None
+    if not lacking:
+        value = function(_point(**{name: each.value for name, each in known.items()}))
     ends = {
-        name: (estimate.low, estimate.high)
-        for name, estimate in known.items()
-        if estimate.low is not None and estimate.high is not None
+        name: (each.low, each.high)
+        for name, each in known.items()
+        if each.low is not None and each.high is not None
     }
     if len(ends) < len(known):
-        reason = next(known[name].reason for name in needs if name not in ends)
+        reason = lacking[0] if lacking else next(known[n].reason for n in needs if n not in ends)
         return Estimate(value=value, reason=reason)
     corners = [
         function(_point(**dict(zip(ends, corner, strict=True))))
         for corner in product(*ends.values())
     ]
+    if value is not None:
+        corners.append(value)
     bases: set[Basis] = {estimate.basis for estimate in known.values()}
     return Estimate(
         value=value,
-        low=min(*corners, value),
-        high=max(*corners, value),
+        low=min(corners),
+        high=max(corners),
         level=LEVEL,
         basis="empirical-band" if "empirical-band" in bases else "interval",
+        reason=lacking[0] if lacking else None,
     )
+
+
+def _leave_all(estimate: Estimate) -> Estimate:
+    return estimate
+
+
+def _leave_range(estimate: Estimate) -> Estimate:
+    """Take away the value, which is not to be planned with."""
+    if estimate.value is None:
+        return estimate
+    return replace(estimate, value=None, reason=_RANGE_ONLY)
+
+
+def _why(estimate: Estimate) -> str:
+    return (estimate.reason or "").removeprefix("not identifiable: ")
 
 
 def _point(**quantities: float) -> Point:
     nothing = dict.fromkeys((field.name for field in fields(Point)), math.nan)
     return Point(**(nothing | quantities))
+
+
+def _find_population(estimates: Estimates) -> Estimate:
+    """Return what lives at the newest crawl: no less than it holds."""
+    return within(estimates.population, least=float(estimates.crawls[-1].n_urls))
 
 
 def _find_growth(estimates: Estimates) -> Estimate:
@@ -195,8 +257,14 @@ def _find_growth(estimates: Estimates) -> Estimate:
     )
 
 
-def _find_union(estimates: Estimates) -> Estimate:
-    """Return the union coverage, by the model's own recursion where it is not counted."""
+def find_union(estimates: Estimates) -> Estimate:
+    """Return the union coverage, by the model's own recursion where it is not counted.
+
+    Parameters
+    ----------
+    estimates
+        The estimates.
+    """
     if estimates.union is not None:
         return estimates.union.coverage
     if any(check.id == "change-point" and check.status == "warn" for check in estimates.checks):
@@ -211,7 +279,7 @@ def _find_union(estimates: Estimates) -> Estimate:
         survival = min(1.0, persistence.value) ** ((crawl.date - day).days / DAYS_PER_YEAR)
         coverage = min(1.0, row.coverage.value or 0.0)
         held, day = crawl.n_urls + (1 - coverage) * survival * held, crawl.date
-    newest = estimates.newest.population.value
-    if newest is None:
-        return Estimate.unknown(estimates.newest.population.reason or "")
-    return Estimate(value=min(1.0, held / newest), reason=_BY_MODEL)
+    newest = _find_population(estimates)
+    if newest.value is None:
+        return newest
+    return Estimate(value=min(1.0, held / newest.value), reason=_BY_MODEL)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.model.planning.situation import find_situation
+from crawlgauge.model.planning.situation import find_union
 
 __all__ = ["Wishes", "usual_wishes"]
 
@@ -38,8 +38,7 @@ def usual_wishes(estimates: Estimates) -> Wishes:
     estimates
         What is known of it.
     """
-    situation = find_situation(estimates)
-    coverage, union = estimates.newest.coverage.value, situation.union.value
+    coverage, union = estimates.newest.coverage.value, find_union(estimates).value
     floor = _USUAL_FLOOR
     if union is not None and union <= _USUAL_FLOOR:
         floor = _FLOOR_SHARE * union

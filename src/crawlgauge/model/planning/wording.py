@@ -1,11 +1,15 @@
 """Plans in words."""
 
+from collections.abc import Callable
+
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent, percent_range, span
 from crawlgauge.model.planning.plan import Schedule
+from crawlgauge.model.possible import is_telling
 
 __all__ = [
     "compare_schedules",
+    "say_number",
     "state_next_crawl",
     "state_standstill",
     "state_target",
@@ -18,31 +22,49 @@ _DIFFERENCE = 0.01
 """Schedules closer than one in a hundred of union coverage are as good as each other."""
 
 
-def _say_count(estimate: Estimate) -> str:
-    """Write a number of URLs with its range."""
-    if estimate.value is None:
-        return f"a number that is not known ({_why(estimate)})"
-    if estimate.low is None or estimate.high is None:
-        return f"about {count(estimate.value)}"
-    return f"about {count(estimate.value)} ({count(estimate.low)} to {count(estimate.high)})"
+def say_number(estimate: Estimate, phrase: Callable[[float], str]) -> str:
+    """Write a number with its range: only the range, or a bound, where that is all that is known.
+
+    Parameters
+    ----------
+    estimate
+        The number.
+    phrase
+        How a number of its kind is written.
+
+    Examples
+    --------
+    >>> ends = {"low": 20.0, "high": 50.0, "basis": "interval"}
+    >>> say_number(Estimate(value=30.0, **ends), count)
+    'about 30 (20 to 50)'
+    >>> say_number(Estimate(value=None, **ends, reason="a range only"), count)
+    'between 20 and 50'
+    >>> say_number(Estimate(value=30.0, low=0.0, high=50.0, basis="interval"), count)
+    'at most 50'
+    """
+    value, low, high = estimate.value, estimate.low, estimate.high
+    if low is None:
+        return f"not known ({_why(estimate)})" if value is None else f"about {phrase(value)}"
+    if high is None:
+        earliest = f"{phrase(low)} at the earliest"
+        return earliest if value is None else f"about {phrase(value)} ({earliest})"
+    if phrase(low) == phrase(high):
+        return f"about {phrase(high)}"
+    if not is_telling(low, high):
+        return f"at most {phrase(high)}"
+    if value is None:
+        return f"between {phrase(low)} and {phrase(high)}"
+    if phrase is percent:
+        return f"about {percent_range(value, low, high)}"
+    return f"about {phrase(value)} ({phrase(low)} to {phrase(high)})"
 
 
-def _say_share(estimate: Estimate) -> str:
-    """Write a share with its range."""
-    if estimate.value is None:
-        return f"a share that is not known ({_why(estimate)})"
-    if estimate.low is None or estimate.high is None:
-        return f"about {percent(estimate.value)}"
-    return f"about {percent_range(estimate.value, estimate.low, estimate.high)}"
+def _is_known(estimate: Estimate) -> bool:
+    return estimate.value is not None or estimate.low is not None
 
 
-def _say_span(estimate: Estimate) -> str:
-    """Write a time with its range."""
-    value = span(estimate.value or 0.0)
-    if estimate.low is None:
-        return f"about {value}"
-    latest = "any time later" if estimate.high is None else span(estimate.high)
-    return f"about {value} ({span(estimate.low)} to {latest})"
+def _is_nothing(estimate: Estimate) -> bool:
+    return estimate.value == 0 or estimate.high == 0
 
 
 def _say_cost(cost: Estimate | float | None) -> str:
@@ -55,13 +77,13 @@ def _say_cost(cost: Estimate | float | None) -> str:
 
 def state_target(target: float, n_urls: Estimate, cost: Estimate | None, what: str) -> str:
     """Say how large a crawl of a wanted coverage is."""
-    if n_urls.value is None:
+    if not _is_known(n_urls):
         return (
             f"How many {what} a crawl needs for {percent(target)} cannot be said: {_why(n_urls)}."
         )
     return (
         f"A crawl that is to hold {percent(target)} of the {what} that live needs "
-        f"{_say_count(n_urls)} of them{_say_cost(cost)}."
+        f"{say_number(n_urls, count)} of them{_say_cost(cost)}."
     )
 
 
@@ -73,9 +95,9 @@ def state_union_target(
     what: str,
 ) -> str:
     """Say how large crawls are with which all together reach and keep a wanted coverage."""
-    if n_urls_next.value == 0:
+    if _is_nothing(n_urls_next):
         reach = f"All crawls together hold more than {percent(target)} without a further one"
-    elif n_urls_next.value is None:
+    elif not _is_known(n_urls_next):
         reach = (
             f"A single further crawl with which all together hold {percent(target)} cannot be "
             f"given: {_why(n_urls_next)}"
@@ -83,13 +105,14 @@ def state_union_target(
     else:
         reach = (
             f"For all crawls together to hold {percent(target)} of the {what} that live, the next "
-            f"one needs {_say_count(n_urls_next)}"
+            f"one needs {say_number(n_urls_next, count)}"
         )
-    if n_urls_each.value is None:
-        return f"{reach}. Nor can it be kept by crawls of one size: {_why(n_urls_each)}."
+    if not _is_known(n_urls_each):
+        neither = "It cannot" if _is_known(n_urls_next) else "Nor can it"
+        return f"{reach}. {neither} be kept by crawls of one size: {_why(n_urls_each)}."
     return (
         f"{reach}; to keep it there in the long run, each of {crawls_per_year:.3g} crawls a year "
-        f"needs {_say_count(n_urls_each)}."
+        f"needs {say_number(n_urls_each, count)}."
     )
 
 
@@ -98,11 +121,11 @@ def state_next_crawl(
 ) -> str:
     """Say what one more crawl adds."""
     opening = f"A further crawl of {count(n_urls)} {what} {span(years)} after the newest"
-    if n_new.value is None:
+    if not _is_known(n_new):
         return f"What a further crawl adds cannot be said: {_why(n_new)}."
     return (
-        f"{opening} would find {_say_count(n_new)} that no crawl holds, and lift what all crawls "
-        f"together hold of the living to {_say_share(after)}{_say_cost(cost)}."
+        f"{opening} would find {say_number(n_new, count)} that no crawl holds, and lift what all "
+        f"crawls together hold of the living to {say_number(after, percent)}{_say_cost(cost)}."
     )
 
 
@@ -112,24 +135,24 @@ def state_standstill(floor: float, after_years: Estimate, of_newest: Estimate, w
 
 
 def _state_newest(after_years: Estimate) -> str:
-    if after_years.value is None:
+    if not _is_known(after_years):
         return ""
-    if after_years.value == 0:
+    if _is_nothing(after_years):
         return " The newest crawl alone holds less than that today."
-    return f" The newest crawl alone does so after {_say_span(after_years)}."
+    return f" The newest crawl alone does so after {say_number(after_years, span)}."
 
 
 def _state_all(floor: float, after_years: Estimate, what: str) -> str:
-    if after_years.value is None:
+    if not _is_known(after_years):
         return (
             f"When all crawls together hold less than {percent(floor)} of the living {what} if "
             f"none is added cannot be said: {_why(after_years)}."
         )
-    if after_years.value == 0:
+    if _is_nothing(after_years):
         return f"All crawls together hold less than {percent(floor)} of the living {what} already."
     return (
         f"If no crawl is added, all crawls together hold less than {percent(floor)} of the living "
-        f"{what} after {_say_span(after_years)}."
+        f"{what} after {say_number(after_years, span)}."
     )
 
 
