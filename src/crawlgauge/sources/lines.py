@@ -77,8 +77,12 @@ def scan_lines(
                 place, n_lines, handed_back = scanner.scan(part.data, place, part.end, longest)
             for number, start, end in handed_back:
                 line = None if n_before is None else n_before + n_scanned + number + 1
-                offset = part.place + start - part.start
-                judge(Line(part.data[start:end], offset, line, part.is_last))
+                text = part.data[start:end]
+                if len(text) > longest:
+                    # As if blocks had been so small that the space before it was not kept.
+                    text = text.lstrip(_SPACES)
+                offset = part.place + end - len(text) - part.start
+                judge(Line(text, offset, line, part.is_last))
             n_scanned += n_lines
         if n_before is not None and not part.goes_on:
             n_before += n_scanned
@@ -187,6 +191,7 @@ class _Cutter:
         self._rest: list[bytes] = []
         """Pieces of a line that has not ended yet."""
         self._n_rest, self._rest_place, self._is_long = 0, self._place, False
+        self._is_trimmed = False
         self._is_lost = is_lost
         self._skips = is_lost
         """Whether the first line, the rest of one that damage has cut, is passed over."""
@@ -228,9 +233,12 @@ class _Cutter:
 
     def _end_line(self) -> Iterator[_Part]:
         """Yield the line that has been kept."""
-        line, place = b"".join([*self._rest, b"\n"]), self._rest_place
-        self._rest, self._n_rest, self._is_long = [], 0, False
-        return self._cut(line, 0, len(line), place)
+        line, place = b"".join(self._rest), self._rest_place
+        if self._is_trimmed:
+            trimmed = line.lstrip(_SPACES)
+            line, place = trimmed, place + len(line) - len(trimmed)
+        self._rest, self._n_rest, self._is_long, self._is_trimmed = [], 0, False, False
+        return self._cut(line + b"\n", 0, len(line) + 1, place)
 
     def _keep(self, piece: bytes) -> None:
         """Add to the line that has not ended; of one that is too long only the beginning."""
@@ -247,6 +255,7 @@ class _Cutter:
             line = b"".join(self._rest)
             trimmed = line.lstrip(_SPACES)
             self._rest_place += len(line) - len(trimmed)
+            self._is_trimmed = True
             self._rest, self._n_rest = [trimmed], len(trimmed)
             if len(trimmed) > self._longest:
                 is_more = trimmed[self._longest :].strip(_SPACES)
