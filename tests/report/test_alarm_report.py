@@ -41,6 +41,19 @@ def test_a_check_that_tells_nothing_is_a_sentence():
     assert "cannot be told" in block[0].text
 
 
+def test_coverage_is_that_of_the_estimates_and_at_grade_c_a_range():
+    table = cg.simulate_table(SETTINGS, seed=1, with_histories=True)
+    fit = cg.estimate(table)
+    found = cg.check_newest(fit)
+    assert found.to_dict()["measures"]["coverage"]["found"] == fit.estimates.newest.coverage.value
+    assert "those of crawlgauge estimate" in " ".join(found.summary().split())
+    unsure = replace(fit.estimates, agreement=replace(fit.estimates.agreement, grade="C"))
+    check = judge_series(table, read_series(table), unsure)
+    text = " ".join(render_blocks(to_blocks(check)).split())
+    assert re.search(r"coverage [\d.]+ % to [\d.]+ % – −\d+ % drop", text)
+    assert to_dict(check)["grade"] == "C"
+
+
 def test_warnings_stand_at_the_end():
     shown = render_blocks(to_blocks(replace(check(), warnings=("Mind the gap.",))))
     assert shown.endswith("What to be careful about:\n• Mind the gap.")

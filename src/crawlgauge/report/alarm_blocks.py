@@ -17,8 +17,6 @@ _VERDICTS: Mapping[Course, str] = {
     "rise": "rise",
     "unknown": "not known",
 }
-_NO_CHANGE = 5e-5
-"""Smaller changes are none to anybody."""
 _PHRASES: Mapping[MeasureName, Callable[[float], str]] = {
     "coverage": percent,
     "size": count,
@@ -58,20 +56,28 @@ def _tabulate(check: NewestCheck) -> Grid:
             Column(header="change", align="right"),
             Column(header="verdict"),
         ),
-        rows=tuple(_row(measure, check.level) for measure in check.measures),
+        rows=tuple(_row(measure, check) for measure in check.measures),
     )
 
 
-def _row(measure: Measure, level: str) -> tuple[str, ...]:
+def _row(measure: Measure, check: NewestCheck) -> tuple[str, ...]:
     phrase = _PHRASES[measure.name]
-    name = f"size ({things(level)})" if measure.name == "size" else measure.name
+    name = f"size ({things(check.level)})" if measure.name == "size" else measure.name
     return (
         name,
-        UNKNOWN if measure.found is None else phrase(measure.found),
+        _say_found(measure, phrase, is_range_only=check.grade == "C"),
         with_range(measure.expected, phrase),
         _say_change(measure.change),
         _VERDICTS[measure.course],
     )
+
+
+def _say_found(measure: Measure, phrase: Callable[[float], str], *, is_range_only: bool) -> str:
+    if measure.found is None:
+        return UNKNOWN
+    if is_range_only and measure.low is not None and measure.high is not None:
+        return f"{phrase(measure.low)} to {phrase(measure.high)}"
+    return phrase(measure.found)
 
 
 def _say_change(change: Estimate) -> str:
@@ -80,8 +86,6 @@ def _say_change(change: Estimate) -> str:
         return UNKNOWN
     if abs(change.value) < _LEAST_CHANGE:
         return percent(0)
-    if abs(change.value) < _NO_CHANGE:
-        return "0 %"
     sign = "−" if change.value < 0 else "+"
     return f"{sign}{percent(abs(change.value))}"
 
@@ -99,6 +103,7 @@ def _explain(check: NewestCheck) -> Block:
         for measure in check.measures
         if measure.course == "unknown"
     ]
+    is_estimated = any(measure.low is not None for measure in check.measures)
     compared = (
         f"Compared with the {len(earlier)} crawls from {earlier[0]} to {earlier[-1]}. In brackets: "
         "what 95 % of crawls that are in line lie within."
@@ -108,9 +113,13 @@ def _explain(check: NewestCheck) -> Block:
         f"overlap: the share of its {what} that {partner} holds as well; novelty: the share that "
         "no earlier crawl holds."
     )
+    source = (
+        "Coverage and population are those of crawlgauge estimate. What was expected of them is "
+        "what they are less the change that overlaps show."
+    )
     rule = (
         f"A drop is {percent(check.threshold)} or more below what was expected, and so far below "
         f"that it happens by chance in at most {percent(check.false_alarms)} of crawls."
     )
-    sentences = (compared, terms, rule)
+    sentences = (compared, terms, *([source] if is_estimated else []), rule)
     return [*reasons, *(Paragraph(text=sentence, role="note") for sentence in sentences)]

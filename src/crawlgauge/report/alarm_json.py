@@ -25,6 +25,7 @@ def to_dict(check: NewestCheck) -> dict[str, Any]:
         "cause": check.cause,
         "statement": check.statement,
         "level": check.level,
+        "grade": check.grade,
         "newest": to_plain(check.newest, "newest"),
         "measures": {measure.name: _measure(measure) for measure in check.measures},
         "compared_with": list(check.compared_with),
@@ -46,6 +47,8 @@ def _measure(measure: Measure) -> dict[str, Any]:
     return {
         "course": measure.course,
         "found": measure.found,
+        "low": measure.low,
+        "high": measure.high,
         "expected": to_plain(measure.expected, f"{measure.name}.expected"),
         "change": to_plain(measure.change, f"{measure.name}.change"),
         "chance": measure.chance,

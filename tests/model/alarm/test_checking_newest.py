@@ -9,6 +9,7 @@ import pytest
 from crawlgauge.errors import FitError
 from crawlgauge.model.alarm.checking_newest import check_newest_crawl, judge_series
 from crawlgauge.model.alarm.series import read_series
+from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.estimating import estimate_coverage
 from crawlgauge.model.window import keep_crawls
 from crawlgauge.simulate.courses import Course
@@ -59,8 +60,8 @@ def test_a_crawl_like_the_others_is_in_line(estimates):
     assert check.compared_with == tuple(c.label for c in draw().crawls[:-1])
 
 
-def test_a_halved_crawl_is_a_drop_and_said_to_have_shrunk(estimates):
-    check = judge(draw(last_size=0.5), estimates)
+def test_a_halved_crawl_is_a_drop_and_said_to_have_shrunk():
+    check = judge(draw(last_size=0.5), estimate_coverage(draw(last_size=0.5)))
     assert (check.status, check.cause) == ("drop", "crawl-shrank")
     courses = {measure.name: measure.course for measure in check.measures}
     assert courses == {
@@ -76,6 +77,62 @@ def test_a_halved_crawl_is_a_drop_and_said_to_have_shrunk(estimates):
     assert coverage.change.low < -0.49 < coverage.change.high < 0
     assert coverage.chance < 0.001
     assert "The crawl shrank: it has 102,000 URLs, where " in check.statement
+
+
+def test_coverage_and_population_are_those_of_the_estimates():
+    table = draw(histories=True)
+    estimates = estimate_coverage(table)
+    check = check_newest_crawl(table, estimates)
+    for name in ("coverage", "population"):
+        measure, own = check.measure(name), getattr(estimates.newest, name)
+        assert (measure.found, measure.low, measure.high) == (own.value, own.low, own.high)
+        expected = own.value / (1 + measure.change.value)
+        assert measure.expected.value == pytest.approx(expected)
+
+
+def test_at_grade_c_changes_are_known_but_nothing_is_expected_of_the_level(estimates):
+    unsure = replace(estimates, agreement=replace(estimates.agreement, grade="C"))
+    check, sure = judge(draw(), unsure), judge(draw(), estimates)
+    coverage = check.measure("coverage")
+    assert coverage.change == sure.measure("coverage").change
+    assert coverage.expected.value is None
+    assert (coverage.low, coverage.high) == (
+        estimates.newest.coverage.low,
+        estimates.newest.coverage.high,
+    )
+    assert "its coverage is " in check.statement
+    assert check.warnings[0].startswith("The coverage has grade C: its range is known")
+
+
+def test_no_coverage_above_all_is_found_or_expected(estimates):
+    newest = replace(
+        estimates.newest,
+        coverage=Estimate(value=1.04, low=0.97, high=1.1, basis="interval"),
+        population=Estimate(value=196_000.0, low=185_000.0, high=210_000.0, basis="interval"),
+    )
+    check = judge(draw(last_size=0.9), replace(estimates, newest=newest))
+    coverage = check.measure("coverage")
+    assert (coverage.found, coverage.high, coverage.expected.value) == (1, 1, 1)
+    impossible = replace(newest, coverage=Estimate(value=2.7, low=1.5, high=4.8, basis="interval"))
+    unknown = judge(draw(), replace(estimates, newest=impossible))
+    assert unknown.measure("coverage").found is None
+    assert unknown.measure("coverage").change.value is not None
+
+
+def test_a_crawl_that_holds_the_same_as_another_is_named():
+    table = draw()
+    twice = keep_crawls(table, [0, 1, 2, 3, 4, 5, 6])
+    n_shared = twice.n_shared.copy()
+    n_shared[5] = n_shared[3]
+    n_shared[:, 5] = n_shared[:, 3]
+    crawls = list(twice.crawls)
+    crawls[5] = replace(crawls[5], n_urls=crawls[3].n_urls)
+    repeated = replace(twice, crawls=tuple(crawls), n_shared=n_shared)
+    warnings = judge(repeated).warnings
+    assert warnings[0] == (
+        f"{crawls[5].label} holds the same URLs as {crawls[3].label}: was a file added twice?"
+    )
+    assert judge(twice).warnings == ()
 
 
 def test_a_web_that_doubled_is_a_drop_but_no_shrunk_crawl():

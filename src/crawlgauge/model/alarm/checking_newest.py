@@ -8,13 +8,20 @@ of the newest crawl's URLs that earlier ones hold as well.
 from dataclasses import replace
 
 from crawlgauge.errors import FitError
-from crawlgauge.model.alarm.comparison import MIN_CRAWLS, Comparisons, compare_newest, find_level
+from crawlgauge.model.alarm.comparison import (
+    MIN_CRAWLS,
+    NO_LEVEL,
+    Comparisons,
+    compare_newest,
+    find_level,
+)
 from crawlgauge.model.alarm.measuring import TESTED, measure_newest
-from crawlgauge.model.alarm.newest_check import Cause, CheckStatus, Measure, NewestCheck
-from crawlgauge.model.alarm.series import Series, read_series
+from crawlgauge.model.alarm.newest_check import Cause, CheckStatus, Grade, Measure, NewestCheck
+from crawlgauge.model.alarm.series import Series, find_repeats, read_series
 from crawlgauge.model.alarm.wording import list_doubts, state_check
 from crawlgauge.model.checks import diagnose
-from crawlgauge.model.estimates import Estimates
+from crawlgauge.model.estimates import Estimate, Estimates
+from crawlgauge.model.possible import within
 from crawlgauge.overlaps.table import OverlapTable
 
 __all__ = ["FALSE_ALARMS", "THRESHOLD", "check_newest_crawl", "judge_series"]
@@ -46,7 +53,7 @@ def check_newest_crawl(
     table
         Overlaps of one crawl or more.
     estimates
-        Of the same table, for the level of coverage; without them only changes are known.
+        Of the same table, for coverage and population; without them only changes are known.
     false_alarms
         How often a crawl that is in line may be taken for a drop.
     threshold
@@ -82,7 +89,10 @@ def judge_series(
     estimates, false_alarms, threshold
         As for `check_newest_crawl`.
     """
-    compared = compare_newest(series, find_level(series, estimates))
+    coverage, population, grade = _take_newest(estimates, n_urls=table.crawls[-1].n_urls)
+    # A range alone is no level that anything could be expected at.
+    level = None if grade == "C" else find_level(series, coverage)
+    compared = compare_newest(series, level)
     measures: tuple[Measure, ...] = ()
     if compared:
         measures = measure_newest(
@@ -92,12 +102,14 @@ def judge_series(
             false_alarms=false_alarms,
             threshold=threshold,
         )
+        measures = tuple(_estimated(measure, coverage, population) for measure in measures)
     status, cause = _judge(measures, compared)
     check = NewestCheck(
         status=status,
         cause=cause,
         statement="",
         level=table.level,
+        grade=grade,
         newest=table.crawls[-1],
         compared_with=_list_earlier(table, series, compared),
         overlap_with=None if series.partner is None else table.crawls[series.partner].label,
@@ -112,8 +124,28 @@ def judge_series(
     return replace(
         check,
         statement=state_check(check, trends, n_crawls=series.years.size, min_crawls=MIN_CRAWLS),
-        warnings=list_doubts(check, estimates, is_one_scope=series.first == 0),
+        warnings=list_doubts(check, estimates, find_repeats(table), is_one_scope=series.first == 0),
     )
+
+
+def _take_newest(estimates: Estimates | None, n_urls: int) -> tuple[Estimate, Estimate, Grade]:
+    """Return coverage and population of the newest crawl, and how far they are trusted."""
+    if estimates is None:
+        unknown = Estimate.unknown(NO_LEVEL)
+        return unknown, unknown, "none"
+    return (
+        within(estimates.newest.coverage, most=1.0),
+        within(estimates.newest.population, least=float(n_urls)),
+        estimates.agreement.grade,
+    )
+
+
+def _estimated(measure: Measure, coverage: Estimate, population: Estimate) -> Measure:
+    """Put what the estimates say of the newest crawl in the place of what was compared."""
+    if measure.name not in ("coverage", "population") or measure.found == 0:
+        return measure
+    own = coverage if measure.name == "coverage" else population
+    return replace(measure, found=own.value, low=own.low, high=own.high)
 
 
 def _check_request(false_alarms: float, threshold: float) -> None:

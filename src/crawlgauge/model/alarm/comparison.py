@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from crawlgauge.model.alarm.newest_check import MeasureName
 from crawlgauge.model.alarm.prediction import MIN_EARLIER, Prediction, predict_next
 from crawlgauge.model.alarm.series import Series
-from crawlgauge.model.estimates import Estimate, Estimates
+from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.margins import LEVEL
 
-__all__ = ["MIN_CRAWLS", "Comparison", "Comparisons", "compare_newest", "find_level"]
+__all__ = ["MIN_CRAWLS", "NO_LEVEL", "Comparison", "Comparisons", "compare_newest", "find_level"]
 
 MIN_CRAWLS = MIN_EARLIER + 2
 """The newest crawl, three to tell its coverage from, and a first, whose coverage never shows."""
 
-_NO_LEVEL = "not identifiable: the level of coverage is not known"
+NO_LEVEL = "not identifiable: the level of coverage is not known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class Comparison:
     def expected(self) -> Estimate:
         """What was expected of it."""
         if self.scale is None:
-            return Estimate.unknown(_NO_LEVEL)
+            return Estimate.unknown(NO_LEVEL)
         low, high = self._ends
         return Estimate(
             value=math.exp(self.prediction.expected + self.scale),
@@ -87,26 +87,20 @@ class Comparison:
 Comparisons = dict[MeasureName, Comparison]
 
 
-def find_level(series: Series, estimates: Estimates | None) -> float | None:
-    """Return what to add to the levels of a series so that earlier crawls have their coverage.
+def find_level(series: Series, coverage: Estimate) -> float | None:
+    """Return what to add to the levels of a series so that the newest crawl has its coverage.
 
     Parameters
     ----------
     series
         Levels up to a constant.
-    estimates
-        Of the same crawls; None if there are none.
+    coverage
+        Of the newest crawl, by the estimates.
     """
-    if estimates is None:
+    level = float(series.log_level[-1])
+    if not coverage.value or math.isnan(level):
         return None
-    known = [
-        math.log(row.coverage.value) - float(level)
-        for row, level in zip(
-            estimates.per_crawl[series.first : -1], series.log_level[:-1], strict=True
-        )
-        if row.coverage.value is not None and not np.isnan(level)
-    ]
-    return float(np.mean(known)) if known else None
+    return math.log(coverage.value) - level
 
 
 def compare_newest(series: Series, level: float | None) -> Comparisons:

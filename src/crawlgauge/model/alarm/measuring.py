@@ -98,14 +98,14 @@ def _test(
         name=name,
         course=course,
         found=comparison.value,
-        expected=_as_share(expected) if name == "overlap" else expected,
+        expected=expected if name == "size" else _as_share(expected),
         change=comparison.change,
         chance=min(below, 1 - below),
     )
 
 
 def _as_share(estimate: Estimate) -> Estimate:
-    """Leave out what is more than all of a crawl."""
+    """Leave out what is more than all."""
     value, low, high = (
         None if number is None else min(1.0, number)
         for number in (estimate.value, estimate.low, estimate.high)

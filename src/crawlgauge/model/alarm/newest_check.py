@@ -7,11 +7,12 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.provenance import Provenance
 
-__all__ = ["Cause", "CheckStatus", "Course", "Measure", "MeasureName", "NewestCheck"]
+__all__ = ["Cause", "CheckStatus", "Course", "Grade", "Measure", "MeasureName", "NewestCheck"]
 
 CheckStatus = Literal["in-line", "drop", "unknown"]
 Course = Literal["in-line", "drop", "rise", "unknown"]
 MeasureName = Literal["coverage", "size", "population", "overlap", "novelty"]
+Grade = Literal["A", "B", "C", "none"]
 Cause = Literal["crawl-shrank", "web-grew-or-went-elsewhere", "both"]
 
 
@@ -29,7 +30,9 @@ class Measure:
         Whether it is below or above what is expected: by as much as is worth an alarm, and by more
         than chance. ``unknown`` where it cannot be told.
     found
-        The number; None where it is not known.
+        The number; None where it is not known. Coverage and population are those of the estimates.
+    low, high
+        Range of the number itself, where the estimates give one; None of what was counted.
     expected
         What was expected; its range holds that of single crawls that are in line.
     change
@@ -45,6 +48,8 @@ class Measure:
     expected: Estimate
     change: Estimate
     chance: float | None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +67,8 @@ class NewestCheck:
         The answer in words.
     level
         What was compared: ``url``, ``content`` or ``text``.
+    grade
+        That of the estimates, or ``none``: at C their ranges hold, and not their numbers.
     newest
         The crawl that is checked.
     compared_with
@@ -87,6 +94,7 @@ class NewestCheck:
     cause: Cause | None
     statement: str
     level: str
+    grade: Grade
     newest: Crawl
     compared_with: tuple[str, ...]
     overlap_with: str | None

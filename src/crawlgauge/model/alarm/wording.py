@@ -1,7 +1,7 @@
 """A check of the newest crawl in words."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from crawlgauge.model.alarm.newest_check import Measure, MeasureName, NewestCheck
 from crawlgauge.model.estimates import Estimates
@@ -37,7 +37,11 @@ def state_check(
 
 
 def list_doubts(
-    check: NewestCheck, estimates: Estimates | None, *, is_one_scope: bool
+    check: NewestCheck,
+    estimates: Estimates | None,
+    repeats: Sequence[tuple[str, str]],
+    *,
+    is_one_scope: bool,
 ) -> tuple[str, ...]:
     """List what to be careful about.
 
@@ -47,10 +51,17 @@ def list_doubts(
         The check.
     estimates
         Of the same table; None if there are none.
+    repeats
+        Labels of crawls that hold the same as another.
     is_one_scope
         Whether all crawls are of one scope.
     """
-    return tuple(_doubts(check, estimates, is_one_scope))
+    what = things(check.level)
+    same = (
+        f"{later} holds the same {what} as {earlier}: was a file added twice?"
+        for later, earlier in repeats
+    )
+    return (*same, *_doubts(check, estimates, is_one_scope))
 
 
 def _doubts(check: NewestCheck, estimates: Estimates | None, is_one_scope: bool) -> Iterator[str]:
@@ -64,8 +75,15 @@ def _doubts(check: NewestCheck, estimates: Estimates | None, is_one_scope: bool)
             "The scope of the crawls seems to have changed; the newest one is compared with those "
             "since the last change."
         )
-    failed = [] if estimates is None else [c.id for c in estimates.checks if c.status == "fail"]
-    if failed and check.measures:
+    if estimates is None or not check.measures:
+        return
+    failed = [each.id for each in estimates.checks if each.status == "fail"]
+    if check.grade == "C":
+        yield (
+            "The coverage has grade C: its range is known, and not where in it. How crawls compare "
+            "with each other depends less on what is not known."
+        )
+    elif failed and estimates.headline.estimator == "two-way":
         yield (
             f"The check {failed[0]} failed, so that the level of coverage is not to be trusted. "
             "How crawls compare with each other depends less on what fails."
@@ -86,7 +104,7 @@ def _state_unknown(check: NewestCheck, n_crawls: int, min_crawls: int) -> str:
 def _state_in_line(check: NewestCheck) -> str:
     coverage = check.measure("coverage")
     opening = f"{_capital(_name(check))} is in line with {_earlier(check)}"
-    if coverage.found is None:
+    if coverage.found is None or coverage.expected.value is None:
         return f"{opening}: its coverage is {_change(coverage)} than was expected."
     return f"{opening}: it covers {percent(coverage.found)}, and {_expected(coverage)} expected."
 
@@ -95,7 +113,7 @@ def _state_drop(check: NewestCheck) -> str:
     coverage, size, what = check.measure("coverage"), check.measure("size"), things(check.level)
     if coverage.course == "drop":
         lead = f"{_capital(_name(check))} covers"
-        if coverage.found is None:
+        if coverage.found is None or coverage.expected.value is None:
             return f"{lead} {_change(coverage)} than {_earlier(check)} lead one to expect."
         return (
             f"{lead} {percent(coverage.found)} of the {what} that it could have reached, "
