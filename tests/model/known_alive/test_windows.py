@@ -1,6 +1,7 @@
 """Windows are counted as one would count them one URL at a time."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def test_the_same_histories_give_the_same_groups(random_data):
     assert np.array_equal(once.shared, twice.shared)
 
 
-@pytest.mark.parametrize("lags", [0, 1, 2])
+@pytest.mark.parametrize("lags", [0, 1, 2, 5])
 def test_captures_are_told_apart_by_the_crawls_since_the_last_one(random_data, lags):
     data = random_data(4)
     tallies = count_windows(data).tallies(lags)
@@ -62,10 +63,24 @@ def test_captures_are_told_apart_by_the_crawls_since_the_last_one(random_data, l
 
 def test_tallies_without_a_group_are_those_of_the_others(random_data):
     counts = count_windows(random_data(5))
-    left = [counts.tallies(1, without_group=group) for group in range(N_GROUPS)]
+    (columns,) = counts.group_kinds
+    left = [counts.tallies(1, without=column) for column in columns]
     assert sum(tallies.shared for tallies in left) == pytest.approx(
         (N_GROUPS - 1) * counts.shared[..., 0]
     )
+
+
+def test_groups_of_whole_hosts_stand_beside_the_random_ones(random_data):
+    data = random_data(6)
+    rng = np.random.default_rng(6)
+    by_host = rng.multinomial(data.counts.astype(int), np.full(N_GROUPS, 1 / N_GROUPS))
+    counts = count_windows(replace(data, by_host_group=by_host.astype(float)))
+    of_urls, of_hosts = counts.group_kinds
+    for array in (*counts.interiors, counts.recent, counts.shared):
+        assert array[..., of_urls].sum(axis=-1) == pytest.approx(array[..., 0])
+        assert array[..., of_hosts].sum(axis=-1) == pytest.approx(array[..., 0])
+    for column, group in zip(of_hosts, by_host.T, strict=True):
+        assert np.diag(counts.shared[..., column]) == pytest.approx(group @ data.captured)
 
 
 def test_many_crawls_have_shorter_windows(make_data):
