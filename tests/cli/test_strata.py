@@ -48,11 +48,24 @@ def test_json_has_all_hosts_and_near_the_truth(run):
     document = json.loads(run("strata", "--min-shared", "20", "--json").out)
     assert document["schema"] == "crawlgauge.strata/1"
     found = {row["name"]: row for row in document["strata"]}
-    assert found["bad.example.org"]["coverage"]["value"] == pytest.approx(0.25, abs=0.09)
-    assert found["good.example.org"]["coverage"]["value"] == pytest.approx(0.8, abs=0.1)
+    bad, good = (found[f"{name}.example.org"]["coverage"] for name in ("bad", "good"))
+    assert good["value"] / bad["value"] == pytest.approx(3.2, rel=0.2)
+    assert bad["low"] < 0.25 < bad["high"]
+    assert good["low"] < 0.8 < good["high"]
+    assert document["own_sum"] == pytest.approx(0.525, abs=0.1)
     assert document["provenance"]["settings"]["by"] == "host"
     assert document["provenance"]["settings"]["public_suffix_list"] == document["suffix_list"]
     assert [entry["name"] for entry in document["provenance"]["inputs"]] == list(LABELS)
+
+
+@pytest.mark.usefixtures("hosts")
+def test_hosts_add_up_to_what_is_estimated_of_all(run):
+    estimate = json.loads(run("estimate", "--json").out)
+    for by in ("host", "domain", "mime"):
+        document = json.loads(run("strata", "--by", by, "--min-shared", "20", "--json").out)
+        total = sum(row["population"]["value"] for row in document["strata"])
+        assert total == pytest.approx(estimate["newest"]["population"]["value"])
+        assert document["post_stratified"]["coverage"] == estimate["newest"]["coverage"]
 
 
 @pytest.mark.usefixtures("hosts")
@@ -90,7 +103,7 @@ def test_crawls_can_be_left_out(run):
 def test_two_crawls_give_sizes_and_the_reason(run):
     result = run("strata", "--since", "2020-12")
     assert result.code == 0
-    assert "can be told apart from 3 crawls on" in " ".join(result.out.split())
+    assert "two crawls give only coverage × persistence" in " ".join(result.out.split())
 
 
 @pytest.mark.parametrize(

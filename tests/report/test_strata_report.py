@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.estimates import Check, Estimate
+from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.strata.strata import Strata, StratumEstimate, Whole
 from crawlgauge.report import strata_json
 from crawlgauge.report.blocks import render_blocks
@@ -66,15 +66,11 @@ def strata():
             make_stratum("other hosts", 2000, 0.6, n_pooled=72),
             gone,
         ),
-        plain=Whole(coverage=between(0.3, 0.29, 0.31), population=between(3e4, 2.9e4, 3.1e4)),
         post_stratified=Whole(
             coverage=between(0.25, 0.24, 0.26), population=between(3.6e4, 3.5e4, 3.7e4)
         ),
+        own_sum=0.3,
         statement="1 of 2 hosts is covered below 20 %.",
-        comparison="All URLs at once give a coverage 20 % higher.",
-        even_capture=Check(
-            id="even-within-strata", status="warn", effect=0.5, threshold=0.18, message="Uneven."
-        ),
         warnings=("gone.example: in earlier crawls.",),
         suffix_list="2026-10-23",
     )
@@ -82,14 +78,15 @@ def strata():
 
 def test_the_text_has_the_answer_the_table_and_all_that_must_be_said(strata):
     text = render_blocks(to_blocks(strata))
-    assert text.startswith("1 of 2 hosts is covered below 20 %.\nUneven.\n")
+    assert text.startswith("1 of 2 hosts is covered below 20 %.\n")
     assert "large.example       4,000  15 % (14–16 %)" in " ".join(text.splitlines())
     assert "other hosts [72]" in text
     assert "72 of 75 hosts share fewer than 30 URLs" in " ".join(text.split())
     assert "gone.example: the newest crawl holds nothing of it: gone, or missed." in text
     assert "sample of 1 in 8 URLs" in text
     assert "public suffix list of 2026-10-23" in text
-    assert "sum of the hosts" in text
+    assert "what crawlgauge estimate gives: coverage 25 % (24–26 %)" in " ".join(text.split())
+    assert "which alone would add up to 30 %" in " ".join(text.split())
     assert "In brackets: 95 % intervals." in text
     assert "• gone.example: in earlier crawls." in text
 
@@ -123,7 +120,7 @@ def test_json_has_the_schema_first_and_every_stratum(strata):
     assert last["coverage"]["reason"].startswith("the newest crawl holds nothing")
     assert document["suffix_list"] == "2026-10-23"
     assert document["post_stratified"]["coverage"]["value"] == 0.25
-    assert document["even_capture"]["status"] == "warn"
+    assert document["own_sum"] == 0.3
 
 
 def test_csv_has_a_row_for_each_stratum_and_no_formulas(strata):

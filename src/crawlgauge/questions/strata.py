@@ -9,6 +9,7 @@ from crawlgauge import api
 from crawlgauge.crawl import parse_date
 from crawlgauge.errors import FitError, OverlapError
 from crawlgauge.locations import StrPath
+from crawlgauge.model.estimates import Estimates
 from crawlgauge.model.phrases import names
 from crawlgauge.model.strata.strata import Strata
 from crawlgauge.overlaps.table import MIN_SHARED
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["StratumEstimates", "estimate_strata"]
 
 _USES_SUFFIXES = ("host", "domain")
+_MIN_CRAWLS = 2
 
 Progress = Callable[[int, int | None], None]
 
@@ -148,7 +150,19 @@ def estimate_strata(
             inputs=tuple(Input(name=item.crawl.label, checksum=item.checksum) for item in sets),
         ),
     )
-    return StratumEstimates(strata=estimate(counts, suffix_list=suffix_list))
+    estimates = _estimate_whole(opened, tuple(item.crawl.label for item in sets))
+    return StratumEstimates(strata=estimate(counts, estimates, suffix_list=suffix_list))
+
+
+def _estimate_whole(store: Store, labels: tuple[str, ...]) -> Estimates | None:
+    """Estimate from the same crawls of all URLs; None if there is one only."""
+    if len(labels) < _MIN_CRAWLS:
+        return None
+    path = str(store.path)
+    table = api.count_overlaps(path)
+    others = [crawl.label for crawl in table.crawls if crawl.label not in labels]
+    chosen = api.choose_window(table, exclude=others) if others else table
+    return api.estimate(chosen, store=path).estimates
 
 
 def _read(store: Store, sets: list[CrawlSet], progress: Progress | None) -> Iterator["Attributes"]:

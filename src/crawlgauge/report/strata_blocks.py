@@ -1,8 +1,8 @@
-"""`Strata` in words: the answer, the table of what is missing most, and the whole."""
+"""`Strata` in words: the answer, and the table of what is missing most."""
 
 from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.model.strata.strata import Strata, StratumEstimate
-from crawlgauge.report.blocks import Block, Grid, Item, Paragraph, Role
+from crawlgauge.report.blocks import Block, Grid, Paragraph
 from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
 from crawlgauge.report.text_table import Column
 
@@ -10,6 +10,9 @@ __all__ = ["DEFAULT_TOP", "to_blocks"]
 
 DEFAULT_TOP = 20
 """As many rows as fit a screen with what is said around them."""
+
+_ALIKE = 0.05
+"""A sum that is nearer than this is not worth a word."""
 
 _MAX_NAME = 40
 _ELLIPSIS = "…"
@@ -27,22 +30,14 @@ def to_blocks(strata: Strata, *, top: int | None = DEFAULT_TOP) -> list[Block]:
     """
     shown = strata.strata if top is None else strata.strata[:top]
     blocks: list[Block] = [
-        [Paragraph(text=strata.statement, role="answer"), *_say_check(strata)],
+        [Paragraph(text=strata.statement, role="answer")],
         [_table(strata, shown)],
         _footnotes(strata, shown),
     ]
-    if strata.plain.coverage.value is not None:
-        blocks.append(_say_whole(strata))
     if strata.warnings:
         bullets = [Paragraph(text=text, first="• ", rest="  ") for text in strata.warnings]
         blocks.append([Paragraph(text="What to be careful about:", role="heading"), *bullets])
     return blocks
-
-
-def _say_check(strata: Strata) -> list[Paragraph]:
-    check = strata.even_capture
-    role: Role = "warn" if check.status == "warn" else "text"
-    return [Paragraph(text=check.message, role=role)]
 
 
 def _table(strata: Strata, shown: tuple[StratumEstimate, ...]) -> Grid:
@@ -93,6 +88,8 @@ def _footnotes(strata: Strata, shown: tuple[StratumEstimate, ...]) -> Block:
         "have reached; coverage, the share that it holds of them; missing, the others. "
         "Persistence: the share that lives on for a year."
     )
+    if strata.post_stratified.population.value is not None:
+        notes.append(_say_whole(strata))
     if strata.n_pooled:
         notes.append(
             f"In square brackets: how many small {many} a row stands for. {strata.n_pooled:,} of "
@@ -115,27 +112,25 @@ def _footnotes(strata: Strata, shown: tuple[StratumEstimate, ...]) -> Block:
     return [Paragraph(text=note, role="note") for note in notes]
 
 
+def _say_whole(strata: Strata) -> str:
+    coverage, population = strata.post_stratified.coverage, strata.post_stratified.population
+    many, own = strata.noun[1], strata.own_sum
+    text = (
+        f"Together they are what crawlgauge estimate gives: coverage "
+        f"{with_range(coverage, percent)}, population {with_range(population, count)}. How {many} "
+        "differ from each other is told by their own overlaps"
+    )
+    if own is None or abs(own / (coverage.value or own) - 1) < _ALIKE:
+        return f"{text}."
+    return (
+        f"{text}, which alone would add up to {percent(own)}: they take capture to be even within "
+        f"each of the {many}."
+    )
+
+
 def _lacking(shown: tuple[StratumEstimate, ...]) -> dict[str, list[str]]:
     lacking: dict[str, list[str]] = {}
     for stratum in shown:
         if stratum.coverage.value is None and stratum.coverage.reason:
             lacking.setdefault(stratum.coverage.reason, []).append(_write_name(stratum))
     return lacking
-
-
-def _say_whole(strata: Strata) -> Block:
-    many = strata.noun[1]
-    columns = (
-        Column(header=f"all of {strata.newest}"),
-        Column(header="coverage", align="right"),
-        Column(header="population", align="right"),
-    )
-    wholes = ((f"sum of the {many}", strata.post_stratified), ("all URLs at once", strata.plain))
-    rows = tuple(
-        (name, with_range(whole.coverage, percent), with_range(whole.population, count))
-        for name, whole in wholes
-    )
-    items: list[Item] = [Grid(columns=columns, rows=rows)]
-    if strata.comparison:
-        items.append(Paragraph(text=strata.comparison))
-    return items

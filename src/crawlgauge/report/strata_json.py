@@ -34,12 +34,7 @@ def to_dict(strata: Strata) -> dict[str, Any]:
         "suffix_list": strata.suffix_list,
         "statement": strata.statement,
         "post_stratified": _whole(strata.post_stratified),
-        "plain": _whole(strata.plain),
-        "comparison": strata.comparison,
-        "even_capture": {
-            field.name: getattr(strata.even_capture, field.name)
-            for field in fields(strata.even_capture)
-        },
+        "own_sum": strata.own_sum,
         "strata": [_stratum(stratum) for stratum in strata.strata],
         "warnings": list(strata.warnings),
         "provenance": strata.provenance.to_dict(),

@@ -2,21 +2,30 @@
 
 import datetime as dt
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.overlaps.table import Stratum, StratumCounts
+from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.overlaps.histories import Histories
+from crawlgauge.overlaps.table import OverlapTable, Stratum, StratumCounts
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Archive:
     """Counts by host, and the true coverages and populations, a row for each host."""
 
     counts: StratumCounts
+    held: list[np.ndarray]
     coverage: np.ndarray
     population: np.ndarray
+
+    @cached_property
+    def estimates(self):
+        """What is estimated from the histories of all URLs."""
+        return estimate_all(self.counts, self.held)
 
 
 def capture_host(rng, n_urls, survival, chances):
@@ -32,22 +41,26 @@ def capture_host(rng, n_urls, survival, chances):
     return alive, alive & (rng.random(alive.shape) < chances)
 
 
-def count_alive(held):
-    """Count URLs seen before and after three crawls by which of these hold them."""
-    n_crawls = held.shape[1]
-    counts = np.zeros((n_crawls, 8), dtype=int)
-    for j in range(1, n_crawls - 3):
-        known = held[:, :j].any(axis=1) & held[:, j + 3 :].any(axis=1)
-        which = 4 * held[known, j + 1] + 2 * held[known, j] + held[known, j + 2]
-        counts[j] = np.bincount(which.astype(int), minlength=8)
-    return counts
+def estimate_all(counts, held):
+    """Estimate from the histories of all URLs, whichever host they are of."""
+    histories, n_urls = np.unique(np.concatenate(held), axis=0, return_counts=True)
+    masks = (histories @ (np.uint64(1) << np.arange(histories.shape[1], dtype=np.uint64))).astype(
+        np.uint64
+    )
+    seen = np.argsort(masks)[(masks[np.argsort(masks)] > 0).argmax() :]
+    table = OverlapTable(
+        crawls=counts.crawls,
+        n_shared=counts.n_shared.sum(axis=0),
+        histories=Histories(n_crawls=len(counts.crawls), masks=masks[seen], counts=n_urls[seen]),
+    )
+    return estimate_coverage(table)
 
 
 @pytest.fixture(scope="session")
 def make_counts():
     """Put matrices of shared URLs together, with hosts named h0, h1 and so on."""
 
-    def make(n_shared, *, strata=None, n_alive=None, rate=1.0, days=183, damaged=()):
+    def make(n_shared, *, strata=None, rate=1.0, days=183, damaged=()):
         n_shared = np.asarray(n_shared)
         n_hosts, n_crawls = n_shared.shape[:2]
         sizes = n_shared.sum(axis=0).diagonal()
@@ -67,7 +80,7 @@ def make_counts():
             ),
             strata=strata or tuple(Stratum(name=f"h{k}") for k in range(n_hosts)),
             n_shared=n_shared,
-            n_alive=np.zeros((n_hosts, n_crawls, 8)) if n_alive is None else n_alive,
+            n_alive=np.zeros((n_hosts, n_crawls, 8)),
             sample_rate=rate,
             n_distinct=n_hosts,
             min_shared=30,
@@ -83,17 +96,18 @@ def simulate(make_counts):
     def simulate(rng, sizes, coverages, persistences, n_crawls, *, crawl_sd=0.0):
         survival = np.power.outer(np.asarray(persistences), np.full(n_crawls - 1, 183 / 365.25))
         factors = np.exp(crawl_sd * rng.standard_normal(n_crawls))
-        shared, alive, tables = [], [], []
+        shared, alive, captured = [], [], []
         for size, coverage, lives_on in zip(sizes, coverages, survival, strict=True):
             chances = np.minimum(coverage * factors, 0.97)
             living, held = capture_host(rng, size, lives_on, chances)
             shared.append(held.T.astype(int) @ held.astype(int))
             alive.append(living.sum(axis=0))
-            tables.append(count_alive(held))
+            captured.append(held)
         population = np.array(alive)
-        counts = make_counts(np.array(shared), n_alive=np.array(tables))
+        counts = make_counts(np.array(shared))
         return Archive(
             counts=counts,
+            held=captured,
             coverage=np.diagonal(counts.n_shared, axis1=1, axis2=2) / population,
             population=population,
         )

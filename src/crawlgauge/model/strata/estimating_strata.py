@@ -1,51 +1,90 @@
-"""From overlaps by stratum to coverage, population and persistence of each, and to their sum."""
+"""From the coverage of a crawl, and overlaps by stratum, to the coverage of each stratum.
+
+How large coverage is comes from the estimates of all URLs, which look at capture histories from
+several sides. Overlaps by stratum tell how strata differ from each other: by the two-way model of
+each, moved towards the others where it is not well known. One factor for all makes their
+populations add up to that of the estimates; another makes the strata's persistences average to the
+archive's. So a table of strata never contradicts the estimate of the whole.
+"""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.crawl import DAYS_PER_YEAR
-from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.margins import NORMAL_QUANTILE, Margin
-from crawlgauge.model.ranges import exponential
-from crawlgauge.model.strata.even_capture import check_even_capture
+from crawlgauge.model.estimates import Estimate, Estimates
+from crawlgauge.model.margins import NORMAL_QUANTILE
+from crawlgauge.model.possible import within
+from crawlgauge.model.strata.partial_pooling import pool
 from crawlgauge.model.strata.strata import Strata, StratumEstimate, Whole
-from crawlgauge.model.strata.stratum_numbers import Numbers, StratumNumbers, find_numbers
-from crawlgauge.model.strata.wording import say_answer, say_gap, say_warnings
-from crawlgauge.model.two_way import NO_INTERVAL
+from crawlgauge.model.strata.stratum_errors import (
+    N_NUMBERS,
+    NEWEST,
+    SLOPE,
+    TYPICAL,
+    numbers_of,
+    variances_of,
+)
+from crawlgauge.model.strata.stratum_fits import fit_strata
+from crawlgauge.model.strata.wording import say_answer, say_warnings
 from crawlgauge.overlaps.table import StratumCounts
 
 __all__ = ["estimate_strata"]
 
-_MIN_CRAWLS = 3
-_MIN_INTERVAL_CRAWLS = 4
+_Array = NDArray[np.float64]
 
-_FEW_CRAWLS = "not identifiable: coverage and turnover can be told apart from 3 crawls on"
-_ONE_DATE = "not identifiable: its crawls are of too few different dates"
+_MAX_CELLS = 1 << 21
+"""Strata are fitted so many at a time that an array takes 16 MB."""
+
+_LEAST_VARIANCE = 1e-12
+_HALF_URL = 0.5
+"""Less than this is no URL."""
+
+_ONE_CRAWL = "not identifiable: one crawl tells nothing of coverage"
 _GONE = "the newest crawl holds nothing of it: gone, or missed"
-_NOTHING = "not identifiable: its crawls share nothing"
-_NEW = "not identifiable: the newest crawl shares nothing of it with any earlier one"
-_CONTRADICTS = "contradicts itself: a relaunch, or a change of scope?"
-_ABOVE_ONE = "above 100 %, which is impossible: its URLs are not captured evenly"
+_NO_SPREAD = "how far it may differ from the others is not known"
+_AS_OTHERS = "taken to be as the others: its overlaps do not tell"
 
 
-def estimate_strata(counts: StratumCounts, *, suffix_list: str | None = None) -> Strata:
+def estimate_strata(
+    counts: StratumCounts, estimates: Estimates | None, *, suffix_list: str | None = None
+) -> Strata:
     """Estimate all strata.
 
     Parameters
     ----------
     counts
         Overlaps by stratum.
+    estimates
+        Of the same crawls; None if there is one only.
     suffix_list
         Date of the public suffix list that divided them, where one did.
     """
-    numbers, plain = _find(counts)
-    strata = [_describe(counts, k, numbers) for k in range(len(counts.strata))]
+    sizes = counts.n_shared[:, -1, -1]
+    n_urls: _Array = sizes * np.float64(counts.crawls[-1].n_urls / max(int(sizes.sum()), 1))
+    whole = _find_whole(counts, estimates)
+    numbers = _find_numbers(counts)
+    coverage = _spread_coverage(whole.newest, numbers[NEWEST], n_urls)
+    typical = _spread_coverage(whole.typical, numbers[TYPICAL], _mean_sizes(counts))
+    persistence = _spread_persistence(whole.persistence, numbers[SLOPE], n_urls)
+    counted = (1 - counts.sample_rate) / np.maximum(sizes, 1)
+    strata = [
+        _describe(
+            counts,
+            number,
+            coverage=Estimate.unknown(_GONE) if sizes[number] == 0 else coverage[number],
+            typical=typical[number],
+            persistence=persistence[number],
+            n_urls=float(n_urls[number]),
+            counted=float(counted[number]),
+            is_told=bool(numbers[NEWEST].is_told[number]),
+        )
+        for number in range(len(counts.strata))
+    ]
     strata.sort(key=lambda stratum: (-_or_least(stratum.missing), -stratum.n_urls, stratum.name))
-    check = check_even_capture(counts)
-    of_plain, of_sum = _whole_plain(counts, plain), _whole_sum(counts, numbers)
+    grade = "none" if estimates is None else estimates.agreement.grade
     return Strata(
         by=counts.by,
         noun=counts.noun,
@@ -55,189 +94,231 @@ def estimate_strata(counts: StratumCounts, *, suffix_list: str | None = None) ->
         n_pooled=counts.n_pooled,
         min_shared=counts.min_shared,
         strata=tuple(strata),
-        plain=of_plain,
-        post_stratified=of_sum,
-        statement=say_answer(counts, strata),
-        comparison=say_gap(counts.noun, of_plain, of_sum, is_even=check.status != "warn"),
-        even_capture=check,
-        warnings=say_warnings(counts, strata),
+        post_stratified=Whole(coverage=whole.newest, population=whole.population),
+        own_sum=_add_up(numbers[NEWEST], n_urls),
+        statement=say_answer(counts, strata, grade),
+        warnings=say_warnings(counts, strata, whole.newest, grade),
         suffix_list=suffix_list,
         provenance=counts.provenance,
     )
 
 
-def _find(counts: StratumCounts) -> tuple[StratumNumbers | None, StratumNumbers | None]:
-    """Return the numbers of the strata and of all URLs taken for one; None with too few crawls."""
-    if len(counts.crawls) < _MIN_CRAWLS:
-        return None, None
+# ---------------------------------------------------------------------------------- the archive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Archive:
+    """What the estimates say of all strata together."""
+
+    newest: Estimate
+    population: Estimate
+    typical: Estimate
+    persistence: Estimate
+
+
+def _find_whole(counts: StratumCounts, estimates: Estimates | None) -> _Archive:
+    if estimates is None:
+        unknown = Estimate.unknown(_ONE_CRAWL)
+        return _Archive(newest=unknown, population=unknown, typical=unknown, persistence=unknown)
+    least = float(counts.crawls[-1].n_urls)
+    return _Archive(
+        newest=within(estimates.newest.coverage, most=1.0),
+        population=within(estimates.newest.population, least=least),
+        typical=within(estimates.headline.coverage, most=1.0),
+        persistence=within(estimates.persistence, most=1.0),
+    )
+
+
+def _mean_sizes(counts: StratumCounts) -> _Array:
+    return np.asarray(np.diagonal(counts.n_shared, axis1=1, axis2=2).mean(axis=1))
+
+
+# ----------------------------------------------------------------------- how strata differ
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Numbers:
+    """A number of all strata, as logarithms up to a constant: values, error variances."""
+
+    value: _Array
+    variance: _Array
+    is_told: NDArray[np.bool_]
+
+
+def _find_numbers(counts: StratumCounts) -> tuple[_Numbers, ...]:
+    """Return what the strata's own overlaps tell of each number."""
     days = np.array([crawl.date.toordinal() for crawl in counts.crawls], dtype=np.int64)
     years = (days - days[0]) / DAYS_PER_YEAR
-    rate = counts.sample_rate
-    together = counts.n_shared.sum(axis=0, keepdims=True)
-    mixing = np.array([stratum.mixing for stratum in counts.strata])
-    return (
-        find_numbers(counts.n_shared, days, years, rate).unmixed(mixing),
-        find_numbers(together, days, years, rate),
+    size = max(1, _MAX_CELLS // days.size**2)
+    parts = [
+        _fit_some(counts.n_shared[first : first + size], days, years, counts.sample_rate)
+        for first in range(0, len(counts.n_shared), size)
+    ]
+    values, variances = (np.concatenate(each) for each in zip(*parts, strict=True))
+    # Small strata that were pooled look better covered together than they are one by one; very
+    # small ones show too little of it, so that half of it is added to the error.
+    mixing = np.log([stratum.mixing for stratum in counts.strata])
+    found = []
+    for number in range(N_NUMBERS):
+        is_told = ~np.isnan(values[:, number])
+        value, variance = pool(values[:, number], variances[:, number])
+        if number != SLOPE:
+            value, variance = value - mixing, variance + (mixing / 2) ** 2
+        found.append(_Numbers(value=value, variance=variance, is_told=is_told))
+    return tuple(found)
+
+
+def _fit_some(
+    n_shared: NDArray[np.int64], days: NDArray[np.int64], years: _Array, rate: float
+) -> tuple[_Array, _Array]:
+    fits = fit_strata(n_shared, years)
+    sizes = np.diagonal(n_shared, axis1=1, axis2=2)
+    values = numbers_of(fits.columns)
+    variances = np.full(values.shape, np.nan)
+    for stratum in map(int, np.flatnonzero(~np.isnan(values[:, SLOPE]))):
+        variances[stratum] = variances_of(fits, stratum, sizes[stratum], days, rate)
+    values[np.isnan(variances)] = np.nan
+    return values, np.maximum(variances, _LEAST_VARIANCE)
+
+
+# ---------------------------------------------------------------------- from strata to the whole
+
+
+def _spread_coverage(whole: Estimate, numbers: _Numbers, weight: _Array) -> list[Estimate]:
+    """Give each stratum its coverage, so that their populations add up to that of the whole."""
+    if whole.value is None or not weight.any():
+        return [whole] * weight.size
+    factor = _find_factor(numbers.value, weight / weight.sum(), whole.value)
+    return _move(whole, np.minimum(numbers.value + factor, 0.0), numbers)
+
+
+def _add_up(numbers: _Numbers, weight: _Array) -> float | None:
+    """Return the coverage of all strata if each is covered as its own overlaps say."""
+    if not numbers.is_told.any() or not weight.any():
+        return None
+    total = float(weight.sum() / np.sum(weight * np.exp(-numbers.value)))
+    return total if total <= 1 else None
+
+
+def _find_factor(levels: _Array, share: _Array, coverage: float) -> float:
+    """Return the logarithm of the factor with which Σ share / coverage is that of the whole.
+
+    No stratum is covered more than fully: what would be leaves more to the others.
+    """
+    capped = np.zeros(levels.size, dtype=np.bool_)
+    factor = math.inf
+    while not capped.all():
+        left = 1 / coverage - float(share[capped].sum())
+        needed = float(np.sum(share[~capped] * np.exp(-levels[~capped])))
+        if needed <= 0 or left <= 0:
+            break
+        factor = math.log(needed / left)
+        above = ~capped & (levels + factor > 0)
+        if not above.any():
+            return factor
+        capped |= above
+    return factor
+
+
+def _spread_persistence(whole: Estimate, numbers: _Numbers, weight: _Array) -> list[Estimate]:
+    """Give each stratum its persistence, so that they average to that of the whole."""
+    if whole.value is None or not weight.any():
+        return [whole] * weight.size
+    mean = float(np.average(np.exp(numbers.value), weights=weight))
+    moved = numbers.value + math.log(whole.value / mean)
+    return _move(whole, np.minimum(moved, 0.0), numbers)
+
+
+def _move(whole: Estimate, logs: _Array, numbers: _Numbers) -> list[Estimate]:
+    """Give each stratum the range of the whole, moved alike, and its own error besides."""
+    return [
+        _with_range(whole, math.exp(log), float(variance))
+        for log, variance in zip(logs, numbers.variance, strict=True)
+    ]
+
+
+def _with_range(whole: Estimate, value: float, variance: float) -> Estimate:
+    if whole.value is None or whole.low is None or whole.high is None:
+        return Estimate(value=value, reason=whole.reason)
+    if math.isinf(variance):
+        return Estimate(value=value, reason=_NO_SPREAD)
+    own = NORMAL_QUANTILE * math.sqrt(variance)
+    return replace(
+        whole,
+        value=value,
+        low=value * math.exp(-math.hypot(math.log(whole.value / whole.low), own)),
+        high=min(value * math.exp(math.hypot(math.log(whole.high / whole.value), own)), 1.0),
     )
+
+
+# ------------------------------------------------------------------------------ single strata
+
+
+def _describe(
+    counts: StratumCounts,
+    number: int,
+    *,
+    coverage: Estimate,
+    typical: Estimate,
+    persistence: Estimate,
+    n_urls: float,
+    counted: float,
+    is_told: bool,
+) -> StratumEstimate:
+    stratum, sizes = counts.strata[number], np.diagonal(counts.n_shared[number])
+    population = _divide(n_urls, coverage, counted)
+    return StratumEstimate(
+        name=stratum.name,
+        n_pooled=stratum.n_pooled,
+        n_urls=round(n_urls),
+        n_crawls=int(np.sum(sizes > 0)),
+        coverage=within(coverage),
+        population=population,
+        missing=_subtract(population, n_urls),
+        persistence=within(persistence),
+        typical_coverage=within(typical),
+        note=_note(coverage, size=int(sizes[-1]), is_told=is_told),
+    )
+
+
+def _divide(n_urls: float, coverage: Estimate, counted: float) -> Estimate:
+    """Return the population; `counted` is the variance of the logarithm of a size in a sample."""
+    if coverage.value is None:
+        return coverage
+    value = n_urls / coverage.value
+    if coverage.low is None or coverage.high is None:
+        return replace(coverage, value=value)
+    own = NORMAL_QUANTILE * math.sqrt(counted)
+    down = math.hypot(math.log(coverage.high / coverage.value), own)
+    up = math.hypot(math.log(coverage.value / coverage.low), own)
+    least = n_urls if counted == 0 else 0.0
+    return within(
+        replace(coverage, value=value, low=value * math.exp(-down), high=value * math.exp(up)),
+        least=least,
+    )
+
+
+def _subtract(population: Estimate, n_urls: float) -> Estimate:
+    """Return how many URLs of a population the newest crawl does not hold; never less than none."""
+    if population.value is None:
+        return population
+
+    def missing(end: float) -> float:
+        return end - n_urls if end - n_urls >= _HALF_URL else 0.0
+
+    return replace(
+        population,
+        value=missing(population.value),
+        low=None if population.low is None else missing(population.low),
+        high=None if population.high is None else missing(population.high),
+    )
+
+
+def _note(coverage: Estimate, *, size: int, is_told: bool) -> str:
+    if size == 0:
+        return _GONE
+    return _AS_OTHERS if coverage.value is not None and not is_told else ""
 
 
 def _or_least(number: Estimate) -> float:
     return -1.0 if number.value is None else number.value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Logs:
-    """A logarithm and its margin."""
-
-    value: float
-    margin: Margin
-
-
-def _take(numbers: Numbers, number: int, n_crawls: int, excess: float = 0.0) -> _Logs:
-    """Return one number with its margin; `excess` is a variance that comes on top."""
-    value, half_width = float(numbers.value[number]), float(numbers.half_width[number])
-    if math.isnan(value):
-        return _Logs(value=value, margin=Margin())
-    if n_crawls < _MIN_INTERVAL_CRAWLS:
-        return _Logs(value=value, margin=Margin(reason=NO_INTERVAL))
-    squared = max(half_width**2 + NORMAL_QUANTILE**2 * excess, 0.0)
-    return _Logs(value=value, margin=Margin(half_width=math.sqrt(squared)))
-
-
-def _describe(
-    counts: StratumCounts, number: int, numbers: StratumNumbers | None
-) -> StratumEstimate:
-    stratum, shared = counts.strata[number], counts.n_shared[number]
-    sizes, n_crawls = np.diagonal(shared), len(counts.crawls)
-    n_urls = round(int(sizes[-1]) / counts.sample_rate)
-    name, n_pooled, n_held = stratum.name, stratum.n_pooled, int(np.sum(sizes > 0))
-    if numbers is None:
-        unknown = Estimate.unknown(_FEW_CRAWLS)
-        return StratumEstimate(
-            name=name,
-            n_pooled=n_pooled,
-            n_urls=n_urls,
-            n_crawls=n_held,
-            coverage=unknown,
-            population=unknown,
-            missing=unknown,
-            persistence=unknown,
-            typical_coverage=unknown,
-        )
-    reason = _why_unknown(shared)
-    why_newest = _GONE if sizes[-1] == 0 else reason
-    if sizes[-1] > 0 and math.isfinite(numbers.typical.value[number]):
-        why_newest = _NEW
-    newest = _take(numbers.newest, number, n_crawls)
-    excess = float(np.nan_to_num(numbers.population_excess[number]))
-    for_population = _take(numbers.newest, number, n_crawls, excess)
-    slope, typical = (_take(n, number, n_crawls) for n in (numbers.slope, numbers.typical))
-    coverage = exponential(newest.value, newest.margin, _reason(newest, why_newest))
-    population = exponential(
-        math.log(max(n_urls, 1)) - for_population.value,
-        for_population.margin,
-        _reason(newest, why_newest),
-    )
-    return StratumEstimate(
-        name=name,
-        n_pooled=n_pooled,
-        n_urls=n_urls,
-        n_crawls=n_held,
-        coverage=coverage,
-        population=population,
-        missing=_missing(population, n_urls),
-        persistence=exponential(slope.value, slope.margin, _reason(slope, reason)),
-        typical_coverage=exponential(typical.value, typical.margin, _reason(typical, reason)),
-        note=_note(coverage, bool(numbers.contradicts[number]), int(sizes[-1])),
-    )
-
-
-def _why_unknown(n_shared: NDArray[np.int64]) -> str:
-    """Return why a persistence, and with it everything, is not identifiable."""
-    sizes = np.diagonal(n_shared)
-    if np.sum(sizes > 0) < _MIN_CRAWLS:
-        return _FEW_CRAWLS
-    return _NOTHING if n_shared.sum() == sizes.sum() else _ONE_DATE
-
-
-def _reason(logs: _Logs, why_unknown: str) -> str | None:
-    return why_unknown if math.isnan(logs.value) else None
-
-
-def _missing(population: Estimate, n_urls: int) -> Estimate:
-    """Return how many URLs of a population the newest crawl does not hold; never less than none."""
-    if population.value is None:
-        return Estimate(value=None, reason=population.reason)
-    low, high = (
-        None if end is None else max(0.0, end - n_urls) for end in (population.low, population.high)
-    )
-    return Estimate(
-        value=max(0.0, population.value - n_urls),
-        low=low,
-        high=high,
-        basis=population.basis,
-        reason=population.reason,
-    )
-
-
-def _note(coverage: Estimate, contradicts: bool, size: int) -> str:
-    if size == 0:
-        return _GONE
-    if contradicts:
-        return _CONTRADICTS
-    return _ABOVE_ONE if (coverage.low or 0.0) > 1 else ""
-
-
-def _whole_plain(counts: StratumCounts, numbers: StratumNumbers | None) -> Whole:
-    total = int(counts.n_shared[:, -1, -1].sum()) / counts.sample_rate
-    if numbers is None:
-        return _unknown_whole(_FEW_CRAWLS)
-    n_crawls = len(counts.crawls)
-    newest = _take(numbers.newest, 0, n_crawls)
-    excess = float(np.nan_to_num(numbers.population_excess[0]))
-    for_population = _take(numbers.newest, 0, n_crawls, excess)
-    reason = _reason(newest, _why_unknown(counts.n_shared.sum(axis=0)))
-    return Whole(
-        coverage=exponential(newest.value, newest.margin, reason),
-        population=exponential(
-            math.log(max(total, 1)) - newest.value, for_population.margin, reason
-        ),
-    )
-
-
-def _whole_sum(counts: StratumCounts, numbers: StratumNumbers | None) -> Whole:
-    if numbers is None:
-        return _unknown_whole(_FEW_CRAWLS)
-    sizes = counts.n_shared[:, -1, -1] / counts.sample_rate
-    newest = numbers.newest
-    known = ~np.isnan(newest.value)
-    if not np.any(known & (sizes > 0)):
-        return _unknown_whole(_why_unknown(counts.n_shared.sum(axis=0)))
-    # A stratum without an estimate is taken to be covered as the others are on the average.
-    value = np.where(known, newest.value, np.average(newest.value[known]))
-    populations = np.where(sizes > 0, sizes * np.exp(-value), 0.0)
-    share = populations / populations.sum()
-    excess = np.nan_to_num(numbers.population_excess)
-    own = np.where(
-        known, newest.quantile**2 * newest.own_variance, np.nanmax(newest.half_width) ** 2
-    )
-    of_coverage = _combine(share, own, newest.common_margin)
-    of_population = _combine(
-        share, np.maximum(own + NORMAL_QUANTILE**2 * excess, 0.0), newest.common_margin
-    )
-    if len(counts.crawls) < _MIN_INTERVAL_CRAWLS:
-        of_coverage = of_population = Margin(reason=NO_INTERVAL)
-    log_total = math.log(float(populations.sum()))
-    return Whole(
-        coverage=exponential(math.log(float(sizes.sum())) - log_total, of_coverage, None),
-        population=exponential(log_total, of_population, None),
-    )
-
-
-def _combine(share: NDArray[np.float64], own: NDArray[np.float64], common: float) -> Margin:
-    squared = float(np.sum(share**2 * own)) + common**2
-    return Margin(half_width=math.sqrt(squared))
-
-
-def _unknown_whole(reason: str) -> Whole:
-    return Whole(coverage=Estimate.unknown(reason), population=Estimate.unknown(reason))

@@ -40,29 +40,34 @@ def between_variance(values: _Array, variances: _Array) -> float:
     return float(_GRID[np.argmax(log_likelihood + np.log(_GRID))])
 
 
-def pool(values: _Array, covariances: _Array) -> tuple[_Array, _Array]:
-    """Return the pooled estimates of strata and their error covariances.
+def pool(values: _Array, variances: _Array) -> tuple[_Array, _Array]:
+    """Return the pooled estimates of all strata and their error variances.
 
-    Strata are draws from a distribution with independent log coverage and log persistence; each
-    estimate is moved towards the mean as far as its error and the spread of the strata say.
+    Strata are draws from a distribution; each estimate is moved towards its mean as far as its
+    error and the spread of the strata say. A stratum without an estimate is at the mean.
 
     Parameters
     ----------
     values
-        For each stratum its log coverage and its log persistence.
-    covariances
-        Their error covariances.
+        Of each stratum; NaN where it is not known.
+    variances
+        Their error variances.
+
+    Returns
+    -------
+    tuple
+        A stratum without an estimate has an infinite variance where the spread is not known.
     """
-    spread = np.array([between_variance(values[:, k], covariances[:, k, k]) for k in (0, 1)])
-    if np.isinf(spread).any():
-        return values, covariances
-    prior = np.diag(spread)
-    total = np.linalg.inv(covariances + prior)
-    of_mean = np.linalg.inv(total.sum(axis=0))
-    mean = of_mean @ np.einsum("hij,hj->i", total, values)
-    kept = prior @ total
-    given_up = np.eye(2) - kept
-    pooled = mean + np.einsum("hij,hj->hi", kept, values - mean)
-    error = np.einsum("hij,hjk->hik", kept, covariances)
-    error = error + np.einsum("hij,jk,hlk->hil", given_up, of_mean, given_up)
-    return pooled, error
+    known = ~np.isnan(values)
+    if not known.any():
+        return np.zeros(values.size), np.full(values.size, np.inf)
+    spread = between_variance(values[known], variances[known])
+    error = np.where(known, variances, np.inf)
+    precision = 1 / (error + (0.0 if np.isinf(spread) else spread))
+    mean = float(precision[known] @ values[known] / precision.sum())
+    if np.isinf(spread):
+        return np.where(known, values, mean), error
+    given_up = 1 / (1 + spread / error)
+    pooled = np.where(known, values, mean) * (1 - given_up) + mean * given_up
+    left = np.where(known, (1 - given_up) * variances, spread)
+    return pooled, left + given_up**2 / precision.sum()

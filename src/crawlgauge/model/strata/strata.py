@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.estimates import Check, Estimate
+from crawlgauge.model.estimates import Estimate
 from crawlgauge.provenance import Provenance
 
 __all__ = ["Strata", "StratumEstimate", "Whole"]
@@ -29,7 +29,7 @@ class StratumEstimate:
     persistence
         Share of its URLs that lives on for a year.
     typical_coverage
-        Geometric mean of the coverages of all crawls that hold it, from the second of them on.
+        Of a typical crawl.
     note
         What is special about it.
     """
@@ -73,16 +73,13 @@ class Strata:
         `min_shared` in the median pair of crawls.
     strata
         Those of which most is missing first.
-    plain
-        What all URLs together give, taken for one stratum.
     post_stratified
-        The sum of the strata.
+        The sum of the strata, which is what the estimates of all URLs say.
+    own_sum
+        Coverage that the strata would add up to by their own overlaps alone, which take capture to
+        be even in each; None where that is not known, or impossible.
     statement
         The answer in words.
-    comparison
-        What it means that the two wholes differ, in words.
-    even_capture
-        Whether capture is even within strata, which all numbers rest on.
     warnings
         What to be careful about.
     suffix_list
@@ -99,11 +96,9 @@ class Strata:
     n_pooled: int
     min_shared: int
     strata: tuple[StratumEstimate, ...]
-    plain: Whole
     post_stratified: Whole
+    own_sum: float | None
     statement: str
-    comparison: str
-    even_capture: Check
     warnings: tuple[str, ...]
     suffix_list: str | None = None
     provenance: Provenance = field(default_factory=Provenance)
