@@ -115,9 +115,7 @@ def _say_crawls(recall: Recall, reference: Reference) -> list[Block]:
     )
     if is_url:
         notes.append(
-            Paragraph(
-                text="By the series: coverage as the crawls' own overlaps give it.", role="note"
-            )
+            Paragraph(text="By the series: coverage as crawlgauge estimate gives it.", role="note")
         )
     if recall.uniform is not None:
         notes.append(

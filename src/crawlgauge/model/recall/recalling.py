@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.comparison.carrying import Carrying, carrying_from_series, carrying_with
 from crawlgauge.model.estimates import Estimate, Estimates
+from crawlgauge.model.possible import within
 from crawlgauge.model.recall.frontier import bound_by_frontier
 from crawlgauge.model.recall.results import CrawlRecall, Recall, Reference
 from crawlgauge.model.recall.uniform import Decay, carry_recall, carry_union, check_uniform
@@ -14,6 +15,10 @@ from crawlgauge.model.sampled_counts import share
 from crawlgauge.provenance import Provenance
 
 __all__ = ["HeldCounts", "Series", "recall_reference", "series_of"]
+
+_RANGE_ONLY = (
+    "The coverage by the series has grade C: its range holds, and not the number before it."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +61,8 @@ class Series:
         Of the population.
     union
         What all crawls hold of what lived at the newest.
+    is_range_only
+        Whether the estimates have grade C: their ranges hold, and not their numbers.
     """
 
     headline: Estimate
@@ -63,6 +70,7 @@ class Series:
     persistence: Estimate
     growth_per_year: Estimate
     union: Estimate
+    is_range_only: bool = False
 
 
 def series_of(estimates: Estimates | None, reason: str) -> Series:
@@ -86,11 +94,12 @@ def series_of(estimates: Estimates | None, reason: str) -> Series:
         )
     union = estimates.union
     return Series(
-        headline=estimates.headline.coverage,
-        coverages={row.label: row.coverage for row in estimates.per_crawl},
-        persistence=estimates.persistence,
+        headline=within(estimates.headline.coverage, most=1.0),
+        coverages={row.label: within(row.coverage, most=1.0) for row in estimates.per_crawl},
+        persistence=within(estimates.persistence, most=1.0),
         growth_per_year=estimates.growth_per_year,
         union=Estimate.unknown("the union is not known") if union is None else union.coverage,
+        is_range_only=estimates.agreement.grade == "C",
     )
 
 
@@ -166,7 +175,7 @@ def recall_reference(
         headline=series.headline,
         uniform=uniform,
         frontier=frontier,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *([_RANGE_ONLY] if series.is_range_only else [])),
         provenance=provenance or Provenance(),
     )
 

@@ -122,9 +122,9 @@ def _describe(strata: Strata, shown: list[StratumEstimate], n_known: int) -> str
     left = n_known - len(shown)
     return join(
         strata.statement,
-        "Dots: the share that the newest crawl holds; lines: 95 % intervals."
+        "Dots: the share that the newest crawl holds; lines: their ranges."
         if any(stratum.coverage.low is not None for stratum in shown)
-        else "Dots: the share that the newest crawl holds; no intervals are possible.",
+        else "Dots: the share that the newest crawl holds; no ranges are possible.",
         "From top to bottom, what misses most URLs first.",
         None if total.value is None else f"Dashed: the sum of all, {with_range(total, percent)}.",
         f"{left:,} more, of which less is missing, are not drawn." if left else None,
