@@ -235,7 +235,9 @@ def choose_window(
     )
 
 
-def estimate(table: OverlapTable, *, persistence: float | None = None) -> Fit:
+def estimate(
+    table: OverlapTable, *, persistence: float | None = None, store: StrPath | None = None
+) -> Fit:
     """Estimate coverage, persistence and population from an overlap table.
 
     Parameters
@@ -245,15 +247,21 @@ def estimate(table: OverlapTable, *, persistence: float | None = None) -> Fit:
     persistence
         For two crawls only, which cannot tell coverage from turnover: the share of URLs that
         lives on for a year, known from elsewhere.
+    store
+        The store that the overlaps were counted in: it keeps the estimate, so that the same one
+        takes no time again. If not given, it is made anew.
 
     Raises
     ------
     FitError
         If nothing can be estimated.
+    StoreError
+        If there is no such store.
     """
-    from crawlgauge.model.estimating import estimate_coverage
+    from crawlgauge.kept_estimates import estimate_once
 
-    return Fit(table=table, estimates=estimate_coverage(table, persistence=persistence))
+    place = None if store is None else open_store(store)
+    return Fit(table=table, estimates=estimate_once(table, place, persistence=persistence))
 
 
 def write_report(fit: Fit, path: StrPath, answers: "Iterable[Answer]" = ()) -> ReportFile:

@@ -67,7 +67,7 @@ def run_demo(
         add_crawl(store, crawl.label, path)
         if progress is not None:
             progress(number, len(paths))
-    fit = api.estimate(api.count_overlaps(store))
+    fit = api.estimate(api.count_overlaps(store), store=store)
     return Demonstration(archive=archive, fit=fit, indexes=indexes, store=store)
 
 

@@ -106,6 +106,15 @@ def test_counts_are_kept_for_the_next_time(both, monkeypatch):
     assert cg.count_overlaps(place.store).n_shared.tolist() == table.n_shared.tolist()
 
 
+def test_estimates_are_kept_for_the_next_time(both, monkeypatch):
+    _, place = both
+    table = cg.count_overlaps(place.store)
+    first = cg.estimate(table, store=place.store)
+    assert [name for name in place.names() if name.startswith("cache/estimates-")]
+    monkeypatch.setattr("crawlgauge.model.estimating.estimate_coverage", None)
+    assert cg.estimate(table, store=place.store).estimates == first.estimates
+
+
 def test_stores_here_and_there_are_compared_and_samples_exported(both, tmp_path, run):
     local, place = both
     sample = place.below("sample")

@@ -58,7 +58,12 @@ def check(
     """
     from crawlgauge.questions.checking import check_newest
 
-    found = check_newest(table_from(inputs), threshold=threshold, false_alarms=false_alarms)
+    found = check_newest(
+        table_from(inputs),
+        threshold=threshold,
+        false_alarms=false_alarms,
+        store=inputs.counted_in,
+    )
     if as_json:
         click.echo(found.to_json())
     elif not quiet or found.result.status != "in-line":

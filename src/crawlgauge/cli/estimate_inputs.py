@@ -8,6 +8,7 @@ import click
 
 from crawlgauge.cli import options
 from crawlgauge.cli.progress import show_progress
+from crawlgauge.locations import find_store
 
 if TYPE_CHECKING:
     from crawlgauge.api import Fit
@@ -78,6 +79,12 @@ class EstimateInputs:
     min_lag: int | None = None
     regime: str | None = None
 
+    @property
+    def counted_in(self) -> str | None:
+        """The store that the overlaps are counted in; None if a file holds them."""
+        is_stored = self.table is None and self.histories is None
+        return str(find_store(self.store)) if is_stored else None
+
 
 def estimate_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the inputs of an estimate, as its parameter ``inputs``.
@@ -118,7 +125,7 @@ def estimate_from(inputs: EstimateInputs) -> "Fit":
     """
     from crawlgauge import api
 
-    return api.estimate(table_from(inputs), persistence=inputs.persistence)
+    return api.estimate(table_from(inputs), persistence=inputs.persistence, store=inputs.counted_in)
 
 
 def table_from(inputs: EstimateInputs) -> "OverlapTable":

@@ -10,6 +10,11 @@ from crawlgauge.cli.spark_session import check_engine, run_spark
 
 __all__ = ["overlaps"]
 
+_PAIRS_ONLY = (
+    ", pairs only: an estimate from it cannot test whether estimators agree; .parquet and .json "
+    "hold capture histories too"
+)
+
 _log = logging.getLogger(__name__)
 
 
@@ -77,7 +82,9 @@ def overlaps(
             )
     if output is not None:
         api.write_overlaps(table, output)
-        _log.info("wrote %s: the overlaps of %d crawls", output, table.n_crawls)
+        is_less = output.lower().endswith(".csv") and table.histories is not None
+        more = _PAIRS_ONLY if is_less else ""
+        _log.info("wrote %s: the overlaps of %d crawls%s", output, table.n_crawls, more)
     elif as_json:
         click.echo(to_json(table))
     else:

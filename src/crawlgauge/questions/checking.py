@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawlgauge.api import Fit, estimate
+from crawlgauge.locations import StrPath
 from crawlgauge.model.alarm.checking_newest import FALSE_ALARMS, THRESHOLD, check_newest_crawl
 from crawlgauge.model.alarm.comparison import MIN_CRAWLS
 from crawlgauge.model.alarm.newest_check import NewestCheck
@@ -56,6 +57,7 @@ def check_newest(
     *,
     false_alarms: float = FALSE_ALARMS,
     threshold: float = THRESHOLD,
+    store: StrPath | None = None,
 ) -> CrawlCheck:
     """Say whether the newest crawl is in line with the ones before it.
 
@@ -67,6 +69,8 @@ def check_newest(
         How often a crawl that is in line may be taken for a drop.
     threshold
         Least drop that is worth an alarm: 0.2 for a fifth less than expected.
+    store
+        As for `estimate`, where overlaps are given.
 
     Returns
     -------
@@ -91,7 +95,7 @@ def check_newest(
     if isinstance(fit_or_table, Fit):
         estimates = fit_or_table.estimates
     elif table.n_crawls >= MIN_CRAWLS:
-        estimates = estimate(table).estimates
+        estimates = estimate(table, store=store).estimates
     return CrawlCheck(
         result=check_newest_crawl(table, estimates, false_alarms=false_alarms, threshold=threshold)
     )

@@ -241,7 +241,7 @@ def _estimate_series(path: str, sample: str | float | None, level: str) -> OwnSe
         unknown = Estimate.unknown(f"a series of {table.n_crawls} says too little; 3 are needed")
         return OwnSeries(coverage=unknown, persistence=unknown)
     try:
-        estimates = api.estimate(table).estimates
+        estimates = api.estimate(table, store=path).estimates
     except FitError as error:
         unknown = Estimate.unknown(f"its own series gives no estimate: {error}")
         return OwnSeries(coverage=unknown, persistence=unknown)

@@ -249,7 +249,7 @@ def _estimate_series(path: str, n_crawls: int) -> Series:
     if n_crawls < _MIN_SERIES:
         return series_of(None, f"a series of {n_crawls} says too little of coverage; 3 are needed")
     try:
-        return series_of(api.estimate(api.count_overlaps(path)).estimates, "")
+        return series_of(api.estimate(api.count_overlaps(path), store=path).estimates, "")
     except FitError as error:
         return series_of(None, f"the series gives no estimate: {error}")
 
