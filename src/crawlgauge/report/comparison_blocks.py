@@ -24,6 +24,9 @@ _ASSUMPTION = (
     "Relative sizes and what each alone holds are counted, and need no assumption."
 )
 
+_SAME = "1.00"
+"""A ratio that is none."""
+
 
 def to_blocks(comparison: Comparison) -> list[Block]:
     """Return what `crawlgauge compare` shows.
@@ -69,7 +72,8 @@ def _answer(comparison: Comparison) -> str:
     size = pair.relative_size
     if size.value is not None:
         times = with_range(size, say_ratio)
-        text += f" A crawl of {pair.a} has {times} times the {noun} of one of {pair.b}."
+        many = f"{times} times the {noun} of" if say_ratio(size.value) != _SAME else "as many as"
+        text += f" A crawl of {pair.a} has {many} one of {pair.b}."
     if pair.joint_coverage.value is not None:
         text += (
             f" If their crawlers choose independently, a crawl of {pair.a} covers "

@@ -16,6 +16,7 @@ from crawlgauge.model.comparison.comparison import (
 from crawlgauge.model.comparison.matching import match_crawls
 from crawlgauge.model.comparison.pairing import compare_crawls, typical_share, typical_size
 from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.possible import within
 from crawlgauge.model.sampled_counts import scaled
 from crawlgauge.overlaps.table import ArchiveCounts, HostCounts
 from crawlgauge.provenance import Provenance
@@ -131,7 +132,7 @@ def _holding(counts: ArchiveCounts, names: Sequence[str], k: int, series: OwnSer
         n_crawls=len(counts.crawls[k]),
         n_urls=scaled(counts.held(k), counts.sample_rate),
         n_only=scaled(counts.held_only(k), counts.sample_rate),
-        own_coverage=series.coverage,
+        own_coverage=within(series.coverage, most=1.0),
         own_persistence=series.persistence,
     )
 
