@@ -200,7 +200,7 @@ class Coverages:
 
 
 def too_small(sizes: Numbers) -> NDArray[np.bool_]:
-    """Tell which crawls are too small to say something of coverage.
+    """Tell which crawls are too small to say something of coverage; none if fewer than two are not.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def too_small(sizes: Numbers) -> NDArray[np.bool_]:
     [False, True, False]
     """
     small: NDArray[np.bool_] = sizes < max(_MIN_URLS, _MIN_SHARE * float(np.median(sizes)))
-    return small
+    return small if np.count_nonzero(~small) > 1 else np.zeros_like(small)
 
 
 def find_views(data: HistoryData, pairs: PairData) -> Views:
@@ -345,8 +345,8 @@ def _weigh(levels: Mapping[str, float]) -> float:
     return float(np.median([levels[name] for name in three if name in levels]))
 
 
-def judge_persistence(views: Views) -> tuple[float, float, float]:
-    """Return the logarithm of the persistence with its range.
+def judge_persistence(views: Views) -> tuple[float, float, float] | None:
+    """Return the logarithm of the persistence with its range; None if no view has one.
 
     Parameters
     ----------
@@ -354,6 +354,8 @@ def judge_persistence(views: Views) -> tuple[float, float, float]:
         From `find_views`.
     """
     levels = views.persistence
+    if not levels:
+        return None
     value = levels.get("latent-class", float(np.median(list(levels.values()))))
     low, high = min(levels.values()), max(levels.values())
     margin = _PERSISTENCE_FLOOR + _PERSISTENCE_SHARE * (high - low)

@@ -12,6 +12,7 @@ from crawlgauge.model.estimates import (
     CrawlEstimate,
     Estimate,
     Estimates,
+    EstimatorRow,
     FirstCaptures,
     Headline,
     Readings,
@@ -42,6 +43,10 @@ _FALLS = "the population falls faster than URLs die"
 _FASTEST = 0.8
 """Of what lives on: a population below this has lost more than died."""
 
+_ASSUMES = (
+    "What views that assume different things agree on, the headline: the mean of known-alive and "
+    "latent-class, or what takes its place where these cannot be right."
+)
 _VIEW_NAMES = {
     "known-alive": "known-alive windows",
     "latent-class": "latent classes",
@@ -49,6 +54,7 @@ _VIEW_NAMES = {
     "two-way": "the two-way model",
     "cjs": "Cormack–Jolly–Seber",
 }
+_PLURAL = {"known-alive", "latent-class"}
 
 
 def refine_estimates(by_pairs: Estimates, fits: HistoryFits, table: OverlapTable) -> Estimates:
@@ -87,7 +93,7 @@ def _without_number(estimates: Estimates, fits: HistoryFits) -> Estimates:
         headline=Headline(
             coverage=unknown,
             estimator=None,
-            statement=f"Coverage cannot be estimated from these crawls: {fits.why_none}.",
+            statement=_end(f"Coverage cannot be estimated from these crawls: {fits.why_none}"),
         ),
         newest=replace(estimates.newest, coverage=unknown, population=unknown),
         population=unknown,
@@ -96,8 +102,14 @@ def _without_number(estimates: Estimates, fits: HistoryFits) -> Estimates:
             replace(row, coverage=unknown, population=unknown, note="")
             for row in estimates.per_crawl
         ),
-        agreement=Agreement(spread=None, grade="none", reason=f"No grade: {fits.why_none}."),
+        agreement=Agreement(
+            spread=None, grade="none", reason=_end(f"No grade: {fits.why_none}")
+        ),
     )
+
+
+def _end(sentence: str) -> str:
+    return sentence if sentence.endswith("?") else f"{sentence}."
 
 
 def _lead_with(
@@ -109,7 +121,9 @@ def _lead_with(
 ) -> Estimates:
     """Make the views the headline, and all numbers those that belong to it."""
     coverages = _place(spread_over_crawls(judgement, views), estimates.crawls, fits)
-    persistence = _band(*judge_persistence(views))
+    turnover = judge_persistence(views)
+    # Crawls of one date tell none, and so do their pairs.
+    persistence = estimates.persistence if turnover is None else _band(*turnover)
     half_life = half_life_years(persistence, float(_years(estimates.crawls)[-1]))
     per_crawl = _per_crawl(estimates, fits, coverages, persistence)
     newest = replace(
@@ -119,8 +133,17 @@ def _lead_with(
     )
     coverage = _band(judgement.value, judgement.low, judgement.high)
     first_captures = _first_captures(coverages, fits, table)
+    row = EstimatorRow(
+        name="histories",
+        coverage=math.exp(judgement.value),
+        persistence=persistence.value,
+        population=newest.population.value,
+        per_crawl=tuple(crawl.coverage.value for crawl in per_crawl),
+        assumes=_ASSUMES,
+    )
     return replace(
         estimates,
+        estimators=(row, *estimates.estimators),
         headline=Headline(
             coverage=coverage,
             estimator="histories",
@@ -275,7 +298,7 @@ def _describe_grade(judgement: Judgement, views: Views) -> str:
     else:
         parts = [
             f"{_VIEW_NAMES[low.name]} say {shares[0]}, {_VIEW_NAMES[high.name]} {shares[1]}."
-            if low.name != "two-way"
+            if low.name in _PLURAL
             else f"{_VIEW_NAMES[low.name]} says {shares[0]}, {_VIEW_NAMES[high.name]} {shares[1]}."
         ]
     windows = views.windows

@@ -1,13 +1,43 @@
+import datetime as dt
+
 import numpy as np
 import pytest
 
-from crawlgauge.model.union.holdings import count_captures, count_holdings
+from crawlgauge.crawl import Crawl
+from crawlgauge.model.holdings import count_captures, count_holdings
+from crawlgauge.overlaps.histories import Histories
+from crawlgauge.overlaps.table import OverlapTable
 
 
-def test_histories_give_exact_counts(make_archive):
-    table, truth = make_archive(1, n_crawls=5, population=3000)
+@pytest.fixture
+def held():
+    """Five crawls with every history, counted at random; optionally a sample of that rate."""
+
+    def make(rate=1.0):
+        rng = np.random.default_rng(1)
+        masks = np.arange(1, 32, dtype=np.uint64)
+        histories = Histories(
+            n_crawls=5, masks=masks, counts=rng.integers(1, 90, 31), sample_rate=rate
+        )
+        shared = histories.count_pairs()
+        crawls = tuple(
+            Crawl(
+                label=f"c{k}",
+                date=dt.date(2014 + k, 1, 1),
+                n_urls=round(size / rate),
+                n_sampled=None if rate == 1 else int(size),
+            )
+            for k, size in enumerate(np.diag(shared))
+        )
+        return OverlapTable(crawls=crawls, n_shared=shared, histories=histories, sample_rate=rate)
+
+    return make
+
+
+def test_histories_give_exact_counts(held):
+    table = held()
     holdings = count_holdings(table)
-    assert holdings.n_distinct == truth.n_distinct
+    assert holdings.n_distinct == table.histories.n_urls
     captured, counts = table.histories.to_matrix(), table.histories.counts
     for crawl in range(5):
         known = captured[:, crawl] & captured[:, :crawl].any(axis=1)
@@ -16,15 +46,14 @@ def test_histories_give_exact_counts(make_archive):
     assert holdings.known_share[0] == 0
 
 
-def test_histories_of_a_sample_are_scaled_by_their_rate(make_archive):
-    table, truth = make_archive(1, population=40_000, sample_rate=0.25)
-    holdings = count_holdings(table)
-    assert holdings.n_distinct == round(table.histories.n_urls / 0.25)
-    assert holdings.n_distinct == pytest.approx(truth.n_distinct, rel=0.03)
+def test_histories_of_a_sample_are_scaled_by_their_rate(held):
+    whole, sample = count_holdings(held()), count_holdings(held(0.25))
+    assert sample.n_distinct == 4 * whole.n_distinct
+    assert sample.known_share == pytest.approx(whole.known_share)
 
 
-def test_the_error_of_the_known_share_is_that_of_counting(make_archive):
-    table, _ = make_archive(2, population=10_000)
+def test_the_error_of_the_known_share_is_that_of_counting(held):
+    table = held()
     holdings = count_holdings(table)
     share = holdings.known_share[3]
     counting = np.sqrt(share * (1 - share) / table.crawls[3].n_urls)
@@ -59,11 +88,11 @@ def test_otherwise_pairs_do_not_tell(make_table, overlaps, options):
     assert count_holdings(make_table([0, 300, 600], [100, 80, 50], overlaps, **options)) is None
 
 
-def test_capture_frequencies_count_urls_by_how_many_crawls_hold_them(make_archive, make_table):
-    table, truth = make_archive(3, population=2000)
+def test_capture_frequencies_count_urls_by_how_many_crawls_hold_them(held, make_table):
+    table = held()
     frequencies = count_captures(table)
-    assert len(frequencies) == 4
-    assert sum(frequencies) == truth.n_distinct
+    assert len(frequencies) == 5
+    assert sum(frequencies) == table.histories.n_urls
     captures = sum(number * n for number, n in enumerate(frequencies, start=1))
     assert captures == sum(crawl.n_urls for crawl in table.crawls)
     assert count_captures(make_table([0, 300], [100, 80], {(0, 1): 30})) is None
