@@ -15,10 +15,12 @@ from crawlgauge.model.estimates import (
     Estimate,
     Estimates,
     EstimatorRow,
+    FirstCaptures,
     Headline,
     Newest,
     PairResidual,
     PaperFit,
+    Readings,
     StartFit,
     Union,
 )
@@ -115,7 +117,7 @@ def full():
         crawls=tuple(crawls),
         headline=Headline(
             coverage=between(0.462, 0.431, 0.478, "empirical-band"),
-            estimator="known-alive",
+            estimator="histories",
             statement=(
                 "A typical crawl holds about 46 % (43–48 %) of the URLs that it could have "
                 "reached; half of the URLs are gone after 2.2 years."
@@ -205,6 +207,8 @@ def full():
             settings={"level": "url", "sample": 0.015625},
             inputs=(Input(name="overlaps.csv", checksum="sha256:00ff", n_bytes=512),),
         ),
+        readings=Readings(returning=0.41, absent=0.52),
+        first_captures=FirstCaptures(half=0.33, twice=0.57),
         decay_curves=(
             DecayCurve(
                 name="exponential",
@@ -287,7 +291,7 @@ def three_crawls():
             ),
         ),
         newest=Newest(label="2020-06", coverage=last, population=last),
-        persistence=point(1.02),
+        persistence=Estimate.unknown("the overlaps do not shrink with time"),
         half_life_years=Estimate.unknown("not finite: persistence is not below 1"),
         population=last,
         growth_per_year=point(0.17),

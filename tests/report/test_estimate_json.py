@@ -41,7 +41,7 @@ def test_members_stand_in_the_documented_order(full):
         "schema", "level", "crawls", "headline", "newest", "persistence", "half_life_years",
         "population", "growth_per_year", "per_crawl", "paper", "estimators", "agreement",
         "checks", "residuals", "union", "warnings", "provenance", "decay_curves",
-        "capture_frequencies",
+        "capture_frequencies", "readings", "first_captures",
     ]  # fmt: skip
     assert list(document["crawls"][0]) == ["label", "date", "n_urls", "n_sampled", "damaged"]
     assert list(document["headline"]) == ["coverage", "estimator", "statement"]
@@ -211,7 +211,8 @@ def test_the_schema_leaves_settings_open_and_the_newer_members_optional(full, va
     document["provenance"]["settings"]["anything"] = "goes"
     del document["provenance"]["created"]
     del document["paper"]["self_intersections"]
-    del document["decay_curves"], document["capture_frequencies"]
+    for name in ("decay_curves", "capture_frequencies", "readings", "first_captures"):
+        del document[name]
     for name in ("dead_share", "n_unseen", "per_crawl", "caution", "held_ratio"):
         del document["union"][name]
     validator.validate(document)

@@ -59,7 +59,7 @@ def test_checks_stand_by_gravity_and_those_without_findings_in_brief(full):
     ]
     text = to_text(dataclasses.replace(full, checks=tuple(checks)))
     assert (
-        "• do not trust (fail): It is fail.\n• look (warn): It is warn.\n"
+        "• failed (fail): It is fail.\n• look (warn): It is warn.\n"
         "• finding (info): It is info.\n• ok: ok\n• not testable: na\n"
     ) in text
 

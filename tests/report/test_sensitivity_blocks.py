@@ -22,7 +22,7 @@ def move(kind, subject, value, before=0.46, **others):
         persistence=Estimate(value=0.73),
         coverage_before=before,
         persistence_before=0.73,
-        estimator="known-alive",
+        estimator="histories",
         **others,
     )
 
@@ -32,7 +32,7 @@ def movements():
     return Movements(
         coverage=COVERAGE,
         persistence=Estimate(value=0.73),
-        estimator="known-alive",
+        estimator="histories",
         level="url",
         movements=(
             move("identity", "raw", 0.23),

@@ -28,6 +28,10 @@ _OWN = 0.03
 _OTHER_SCOPE = (
     "not identifiable: the scope changed, and what lies outside of the present one may still live"
 )
+_EVEN = (
+    "Capture is taken to be even. If it is not, the union is smaller than stated, and more was never "
+    "seen."
+)
 _NEEDS_TWO = "not identifiable: only the newest crawl has a known coverage"
 
 
@@ -71,6 +75,7 @@ def estimate_union(
         dead_share=_dead_share(n_alive, holdings.n_distinct, is_one_scope=first == 0),
         n_unseen=_unseen(estimates, looks[first:]),
         per_crawl=per_crawl,
+        caution=_EVEN if recapture is None else "",
         held_ratio=1.0 if newest.reason else newest.recapture(newest.coverage) / newest.coverage,
     )
 

@@ -7,9 +7,7 @@ from crawlgauge.model.estimates import (
     CrawlEstimate,
     Estimate,
     Estimates,
-    FirstCaptures,
     PaperFit,
-    Readings,
     Status,
 )
 from crawlgauge.model.phrases import count, growth_per_year, names, per_year, percent, span, things
@@ -18,7 +16,7 @@ from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
 from crawlgauge.report.text_table import Column, render_table
 from crawlgauge.report.union_blocks import say_union
 
-__all__ = ["say_first_captures", "say_readings", "to_blocks"]
+__all__ = ["say_untestable", "to_blocks"]
 
 _TABLE_WIDTH = 100
 _VERDICTS: Mapping[Status, str] = {
@@ -62,31 +60,38 @@ def to_blocks(estimates: Estimates) -> list[Block]:
 
 def _say_trust(estimates: Estimates) -> Block:
     """Say what the grade rests on, and what no grade can tell."""
-    agreement, noun = estimates.agreement, things(estimates.level)
-    texts = [f"Grade {agreement.grade}: {agreement.reason}"]
-    if estimates.readings is not None:
-        texts.append(say_readings(estimates.readings, noun))
-    if estimates.first_captures is not None:
-        texts.append(say_first_captures(estimates.first_captures, noun))
+    agreement = estimates.agreement
+    texts = (f"Grade {agreement.grade}: {agreement.reason}", *say_untestable(estimates))
     return [Paragraph(text=text) for text in texts]
 
 
-def say_readings(readings: Readings, noun: str) -> str:
-    """Say what captures that attract captures may mean."""
-    return (
-        f"What is captured once is captured more readily afterwards. If the crawler returns to "
-        f"what it holds, a typical crawl holds {percent(readings.returning)}; if {noun} go absent "
-        f"for a while, {percent(readings.absent)}. Histories cannot tell which."
-    )
+def say_untestable(estimates: Estimates) -> tuple[str, ...]:
+    """Name what histories cannot tell, and what it does to the coverage.
 
-
-def say_first_captures(first: FirstCaptures, noun: str) -> str:
-    """Name the assumption that histories cannot test, and what it does."""
-    return (
-        f"Not testable by histories: {noun} never captured before are taken to be as likely to be "
-        f"captured as known ones. If half as likely, coverage would be {percent(first.half)}; if "
-        f"twice as likely, {percent(first.twice)}."
+    Parameters
+    ----------
+    estimates
+        Of a series of crawls.
+    """
+    noun, readings, first = (
+        things(estimates.level),
+        estimates.readings,
+        estimates.first_captures,
     )
+    texts = []
+    if readings is not None:
+        texts.append(
+            "What is captured once is captured more readily afterwards. If the crawler returns to "
+            f"what it holds, a typical crawl holds {percent(readings.returning)}; if {noun} go "
+            f"absent for a while, {percent(readings.absent)}. Histories cannot tell which."
+        )
+    if first is not None:
+        texts.append(
+            f"Not testable by histories: {noun} never captured before are taken to be as likely "
+            f"to be captured as known ones. If half as likely, coverage would be "
+            f"{percent(first.half)}; if twice as likely, {percent(first.twice)}."
+        )
+    return tuple(texts)
 
 
 def _say_crawls(estimates: Estimates) -> list[Block]:

@@ -161,7 +161,7 @@ def test_a_failed_check_is_named_wherever_coverage_is_stated(pairs_only):
     check = replace(pairs_only.checks[0], id="short-lag", status="fail")
     failed = replace(pairs_only, checks=(check,))
     captions = {chart.name: chart.caption for chart in draw_charts(failed)}
-    for name in ("coverage", "population", "regression", "plan-by-size"):
+    for name in ("coverage", "population", "regression"):
         assert "Do not trust these numbers: the check short-lag failed." in captions[name]
 
 

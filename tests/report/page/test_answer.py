@@ -32,10 +32,10 @@ def whole(estimates):
 def test_a_good_number_stands_with_its_range_and_what_it_rests_on(full):
     answer = find_answer(whole(full))
     assert answer.figure == "46 %"
-    assert answer.range_text == "43–48 % (empirical 95 % band)"
+    assert answer.range_text == "43–48 % (range calibrated on simulations)"
     assert answer.meaning == "of the URLs within reach are held by a typical crawl"
     assert (answer.bar.low, answer.bar.value, answer.bar.high) == (43.1, 46.2, 47.8)
-    assert answer.rests_on == "the capture histories of 6 crawls, by URLs known to have been alive"
+    assert answer.rests_on == "the capture histories of 6 crawls, read in several ways"
     assert answer.statement == full.headline.statement
     assert (answer.verdict.tone, answer.verdict.mark) == ("good", "✓")
     assert "The one check that could be run is passed." in answer.verdict.sentence

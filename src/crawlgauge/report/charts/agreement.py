@@ -69,7 +69,7 @@ def draw_agreement(estimates: Estimates) -> Chart | NoChart:
         caption=_describe_agreement(estimates, chosen),
         alternative=(
             f"{number_of(len(chosen), 'line')} over time, one for each of "
-            f"{', '.join(row.name for row in chosen)}. {_say_spread(estimates)}"
+            f"{', '.join(row.name for row in chosen)}. {_say_spread(estimates)}".strip()
         ),
         columns=_COLUMNS,
         rows=rows,

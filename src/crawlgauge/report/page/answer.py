@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from crawlgauge.model.estimates import Check, Estimate, Estimates, Status
 from crawlgauge.model.phrases import names, percent, percent_range, things
+from crawlgauge.report.estimate_blocks import say_untestable
 from crawlgauge.report.page.verdict import Verdict
 
 __all__ = ["Answer", "Bar", "find_answer", "has_quotable_number", "judge_answer"]
@@ -62,6 +63,8 @@ class Answer:
         Which data and which estimator it comes from.
     verdict
         How far to trust it.
+    untestable
+        What histories cannot tell, each in a few sentences.
     """
 
     figure: str
@@ -71,6 +74,7 @@ class Answer:
     statement: str
     rests_on: str
     verdict: Verdict
+    untestable: tuple[str, ...]
 
 
 def find_answer(estimates: Estimates) -> Answer:
@@ -96,6 +100,7 @@ def find_answer(estimates: Estimates) -> Answer:
         statement=estimates.headline.statement,
         rests_on=_describe_basis(estimates),
         verdict=judge_answer(estimates),
+        untestable=say_untestable(estimates),
     )
 
 

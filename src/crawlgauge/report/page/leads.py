@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from crawlgauge.model.estimates import Estimate, Estimates
-from crawlgauge.model.phrases import count, growth_per_year, names, per_year, percent, span, things
+from crawlgauge.model.phrases import count, growth_per_year, names, percent, span, things
 from crawlgauge.report.page.answer import has_quotable_number
 from crawlgauge.report.page.safe_text import to_visible
 from crawlgauge.report.range_text import explain_ranges, with_range
@@ -49,11 +49,6 @@ def describe_turnover(estimates: Estimates) -> str:
     sentences = []
     if persistence.value is None:
         sentences.append(f"Persistence is not known: {_why(persistence)}.")
-    elif persistence.value >= 1:
-        sentences.append(
-            f"The overlaps do not shrink with time (persistence {per_year(persistence.value)}), so "
-            "that there is no half-life."
-        )
     else:
         sentences.append(f"Of the {what}, {_say(persistence, percent)} live on for a year.")
         if half_life.value is not None:

@@ -13,7 +13,7 @@ MARKS: dict[Tone, str] = {"good": "✓", "look": "!", "bad": "✕", "plain": "�
 """What stands beside the word, so that nothing is said by colour alone."""
 
 _STATUS: dict[Status, tuple[Tone, str]] = {
-    "fail": ("bad", "do not trust"),
+    "fail": ("bad", "failed"),
     "warn": ("look", "look"),
     "info": ("plain", "finding"),
     "ok": ("good", "ok"),
