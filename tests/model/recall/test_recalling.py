@@ -2,9 +2,11 @@
 
 import datetime as dt
 import math
+from dataclasses import replace
 
 import pytest
 
+import crawlgauge as cg
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import FitError
 from crawlgauge.model.comparison.carrying import carrying_from_series, carrying_with
@@ -178,3 +180,27 @@ def test_the_union_is_carried_back_to_the_newest_crawl():
     found = carry_union(wilson_share(600, 1000), -365, decay)
     assert found.value == pytest.approx(0.6 / 0.8, rel=0.001)
     assert carry_union(wilson_share(600, 1000), 1, decay).value is None
+
+
+def test_the_series_is_that_of_the_estimates_within_what_is_possible():
+    estimates = cg.estimate(cg.simulate_table(n_crawls=6, seed=2, with_histories=True)).estimates
+    rows = list(estimates.per_crawl)
+    rows[2] = replace(rows[2], coverage=interval(1.04, 0.97, 1.1))
+    rows[3] = replace(rows[3], coverage=interval(2.7, 1.5, 4.8))
+    unsure = replace(
+        estimates,
+        per_crawl=tuple(rows),
+        agreement=replace(estimates.agreement, grade="C"),
+    )
+    found = recall_reference(
+        estimates.crawls,
+        series_of(unsure, ""),
+        key_rule="k",
+        reference=Reference(name="r", kind="url", n_entries=10, n_distinct=10),
+        held=[HeldCounts(n_looked_for=10, n_held=5)] * 6,
+    )
+    coverages = [row.coverage for row in found.per_crawl]
+    assert coverages[-1] == estimates.newest.coverage
+    assert (coverages[2].value, coverages[2].low) == (1, 0.97)
+    assert coverages[3].value is None
+    assert found.warnings[-1].startswith("The coverage by the series has grade C")

@@ -219,8 +219,7 @@ class PlanningCurves:
     coverage_by_size
         Coverage of a single crawl against its size.
     union_by_frequency
-        Union coverage averaged over time against crawls a year, at the present yearly budget;
-        empty where turnover is not known.
+        Union coverage averaged over time against crawls a year, at the present yearly budget.
     crawls_per_year, budget
         What they are at present.
     largest

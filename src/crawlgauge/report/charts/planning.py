@@ -9,6 +9,7 @@ from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.phrases import count, percent, things
 from crawlgauge.model.planning.curves import planning_curves
 from crawlgauge.model.planning.plan import CurvePoint, PlanningCurves
+from crawlgauge.model.planning.situation import why_no_plan
 from crawlgauge.report.charts.axes import share_axis, size_axis
 from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.charts.drawing import Rows, base_chart, significant, to_specification
@@ -24,7 +25,7 @@ _HEIGHT = 170
 # A gain of a hundredth is within what the assumptions leave open.
 _NO_MATTER = 0.01
 _CONDITION = "All this holds if the web and the way of crawling stay as they are."
-_UNKNOWN = "the population at the newest crawl, or how often crawls take place, is not known"
+_NO_POINTS = "there are only ranges to plan with, or nothing says how often crawls take place"
 
 
 def draw_plan_by_size(estimates: Estimates) -> Chart | NoChart:
@@ -38,8 +39,8 @@ def draw_plan_by_size(estimates: Estimates) -> Chart | NoChart:
     noun = things(estimates.level)
     name, title = "plan-by-size", f"Coverage that a crawl would have by its number of {noun}"
     curves = planning_curves(estimates)
-    if curves is None or not curves.coverage_by_size:
-        return NoChart(name=name, title=title, reason=_UNKNOWN)
+    if curves is None:
+        return NoChart(name=name, title=title, reason=why_no_plan(estimates) or _NO_POINTS)
     points, newest = curves.coverage_by_size, estimates.crawls[-1]
     columns = ("n_urls", "coverage", "low", "high")
     x = size_axis("Size of the crawl", noun, points[-1].x)
@@ -76,10 +77,8 @@ def draw_plan_by_frequency(estimates: Estimates) -> Chart | NoChart:
     title = "Share that the whole archive would hold by the number of crawls a year"
     curves = planning_curves(estimates)
     if curves is None:
-        return NoChart(name=name, title=title, reason=_UNKNOWN)
+        return NoChart(name=name, title=title, reason=why_no_plan(estimates) or _NO_POINTS)
     points = curves.union_by_frequency
-    if not points:
-        return NoChart(name=name, title=title, reason="turnover is not known")
     columns = ("crawls_per_year", "union_coverage", "low", "high")
     x = alt.X(
         "crawls_per_year:Q",
