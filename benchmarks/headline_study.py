@@ -208,8 +208,8 @@ def to_markdown(title: str, results: list[Result]) -> str:
         (
             f"Grade A: {_share(grades == 'A')} of the archives, within 10 % in "
             f"{_share(errors[grades == 'A'] <= TENTH)} of them. Grade B: {_share(grades == 'B')}, "
-            f"within a third in {_share(errors[grades == 'B'] <= THIRD)}. Off by more than a third at "
-            f"grade A or B: {_share(trusted & (errors > THIRD), 1)}."
+            f"within a third in {_share(errors[grades == 'B'] <= THIRD)}. Off by more than a third "
+            f"at grade A or B: {_share(trusted & (errors > THIRD), 1)}."
         ),
         "",
         "| world | archives | A, B, C | error | worst | two-way model | range holds | width |",

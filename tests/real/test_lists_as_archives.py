@@ -1,4 +1,4 @@
-"""Lists of real URLs as archives: complete ones, and what crawlers of several kinds hold of them."""
+"""Lists of real URLs as archives: complete ones, and what crawlers of several kinds hold."""
 
 import importlib
 import sys

@@ -79,7 +79,7 @@ def test_what_it_rests_on_and_what_is_missing_is_said(movements):
 def test_another_estimator_is_named(movements):
     other = replace(movements.movements[0], estimator="two-way")
     text = text_of(replace(movements, movements=(other, *movements.movements[1:])))
-    assert "By another estimator than the headline's (known-alive): changed raw." in text
+    assert "By another estimator than the headline's (histories): changed raw." in text
     assert "another estimator" not in text_of(movements)
 
 
