@@ -282,6 +282,7 @@ def test_a_crawl_that_classes_leave_open_stays_open():
     [
         ([500, 9, 700], [False, True, False]),
         ([29, 30, 31], [True, False, False]),
+        ([29, 29, 4], [False, False, False]),
         ([10_000, 199, 200, 10_000, 10_000], [False, True, False, False, False]),
     ],
 )
@@ -380,8 +381,9 @@ def look(seed, kind):
     return find_views(history_data(table), pair_data(table)), truth
 
 
-# Levels of windows, classes, the rested share, the two-way model, Cormack–Jolly–Seber and Manly–Parr
-# as another program of the same rule gives them; then its value and the ends of its range.
+# Levels of windows, classes, the rested share, the two-way model, Cormack–Jolly–Seber and
+# Manly–Parr as another program of the same rule gives them; then its value, and the ends of its
+# range.
 # Ends are left out where that one takes another sampling error or another share of the distance.
 BY_ANOTHER = {
     (7, "even"): (

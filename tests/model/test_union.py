@@ -1,4 +1,4 @@
-"""What all crawls hold together: the formulas by hand, and simulated archives whose truth is known."""
+"""What all crawls hold together: by hand, and of simulated archives whose truth is known."""
 
 import datetime as dt
 import math
@@ -293,13 +293,22 @@ def test_mildly_uneven_capture_hardly_spoils_it():
     assert union.coverage.low <= truth.union[-1] <= union.coverage.high
 
 
-def test_avoidance_of_the_last_crawl_deflates_it_by_a_tenth_at_most(avoiding):
-    """What is held is captured less readily than what is not, so that there is more of it."""
+DEFLATED = pytest.mark.xfail(
+    reason="held URLs are taken to be captured no less readily than others, but are avoided"
+)
+
+
+@DEFLATED
+def test_avoidance_of_the_last_crawl_does_not_deflate_it(avoiding):
     _, truth, estimates = avoiding
-    union = estimates.union
-    assert union.held_ratio == 1
-    assert 0.88 < union.coverage.value / truth.union[-1] < 1
-    assert union.n_alive.low <= truth.n_alive <= union.n_alive.high
+    union = estimates.union.coverage
+    assert union.low <= truth.union[-1] <= union.high
+    assert union.value == pytest.approx(truth.union[-1], abs=0.03)
+
+
+def test_under_avoidance_the_number_of_living_urls_that_are_held_lies_in_its_range(avoiding):
+    _, truth, estimates = avoiding
+    assert estimates.union.n_alive.low <= truth.n_alive <= estimates.union.n_alive.high
 
 
 def test_without_histories_there_is_no_union_but_of_two_crawls(make_table):
@@ -399,14 +408,16 @@ def test_intervals_from_pairs_hold_the_truth(name):
 
 
 @pytest.mark.slow
-def test_ranges_from_histories_hold_the_truth():
-    """One test, as the archives take minutes and each worker would make its own."""
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[DEFLATED] if name == "avoidance" else []) for name in BY_WINDOWS],
+)
+def test_ranges_from_histories_hold_the_truth(name):
     held = []
-    for how in BY_WINDOWS.values():
-        for seed in range(6):
-            table, truth = simulate(6000 + seed, n_crawls=6 + seed % 3, **how)
-            held.append(are_held(estimate_coverage(table).union, truth))
-    assert np.nanmean(held, axis=0).min() >= 0.95 - 2 * np.sqrt(0.95 * 0.05 / len(held))
+    for seed in range(6):
+        table, truth = simulate(6000 + seed, n_crawls=6 + seed % 3, **BY_WINDOWS[name])
+        held.append(are_held(estimate_coverage(table).union, truth))
+    assert np.nansum(held, axis=0).min() >= 5
 
 
 def compare(seed, **how):

@@ -1,12 +1,13 @@
 import datetime as dt
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from crawlgauge.errors import FitError
 from crawlgauge.model.window import choose_window
-from crawlgauge.overlaps.histories import Histories
+from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.provenance import Provenance
 
@@ -73,6 +74,20 @@ def test_histories_are_marginalised_onto_the_crawls_that_are_kept(with_histories
     assert np.array_equal(found.count_pairs(), chosen.n_shared)
     assert np.array_equal(chosen.se_shared, with_histories.se_shared[np.ix_(kept, kept)])
     assert chosen.level == "text"
+
+
+def test_groups_of_hosts_are_marginalised_with_their_histories(with_histories):
+    whole = with_histories.histories
+    rng = np.random.default_rng(6)
+    counts = rng.multinomial(whole.counts, np.full(4, 0.25))
+    groups = HostGroups(n_crawls=N, n_groups=4, masks=whole.masks, counts=counts, sample_rate=1.0)
+    chosen = choose_window(replace(with_histories, host_groups=groups), exclude=["c1", "c4"])
+    found = chosen.host_groups
+    assert found.n_crawls == N - 2
+    assert np.array_equal(found.masks, chosen.histories.masks)
+    assert np.array_equal(found.counts.sum(axis=1), chosen.histories.counts)
+    held = (whole.masks & np.uint64(0b11110110)) > 0
+    assert np.array_equal(found.counts.sum(axis=0), counts[held].sum(axis=0))
 
 
 def test_short_lags_are_left_out_by_the_number_of_crawls(table):

@@ -393,7 +393,8 @@ def with_first_captures(log_coverage: Numbers, known_share: Numbers, ratio: floa
     """Return the typical coverage if a first capture were more or less likely than a recapture.
 
     Every view measures the chance of a recapture. If that of a first capture is `ratio` times as
-    large, a crawl of coverage c, of which earlier crawls hold a share ρ, has c / (ρ + (1 − ρ)/ratio).
+    large, a crawl of coverage c, a share ρ of which earlier crawls hold, has the coverage
+    c / (ρ + (1 − ρ)/ratio).
 
     Parameters
     ----------

@@ -102,9 +102,7 @@ def _without_number(estimates: Estimates, fits: HistoryFits) -> Estimates:
             replace(row, coverage=unknown, population=unknown, note="")
             for row in estimates.per_crawl
         ),
-        agreement=Agreement(
-            spread=None, grade="none", reason=_end(f"No grade: {fits.why_none}")
-        ),
+        agreement=Agreement(spread=None, grade="none", reason=_end(f"No grade: {fits.why_none}")),
     )
 
 

@@ -22,7 +22,7 @@ def test_even_capture_is_found_within_3_percent(make_archive, seed):
     assert fit.log_coverage[1:-1] == pytest.approx(np.log(archive.coverage[1:-1]), abs=0.06)
     assert np.isnan(fit.log_coverage[[0, -1]]).all()
     assert (fit.trap_lags, fit.revisits) == (0, ())
-    assert not (fit.is_uneven or fit.avoids or fit.attracts)
+    assert (fit.is_uneven, fit.avoids, fit.attracts) == (False, False, False)
     assert fit.misfit < 0.001
 
 

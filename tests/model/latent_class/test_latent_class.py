@@ -199,10 +199,18 @@ def test_few_urls_give_a_fit_without_alarm():
         assert fit is None or np.nanmax(fit.log_coverage) < 0.5
 
 
-def test_more_trap_lags_than_two_are_refused():
+def test_more_trap_lags_than_five_are_refused():
     data, _ = capture(18, EVEN, n_alive=1000)
-    with pytest.raises(ValueError, match="trap_lags must be 0 to 2"):
-        fit_latent_class(data, trap_lags=3)
+    with pytest.raises(ValueError, match="trap_lags must be 0 to 5"):
+        fit_latent_class(data, trap_lags=6)
+
+
+def test_avoidance_of_four_crawls_is_allowed_for():
+    data, truth = capture(21, EVEN, years=np.arange(10) * 0.5, trap=0.1, lags=4, n_alive=30_000)
+    fit = fit_latent_class(data, trap_lags=4)
+    assert ratios(fit, truth)[5:] == pytest.approx(np.ones(5), abs=0.1)
+    assert np.all(fit.trap_effects < -1.5)
+    assert "in the 4 following crawls" in latent_class_row(fit, data.sizes).assumes
 
 
 def test_too_many_histories_are_sampled_and_the_answer_stays(monkeypatch):
