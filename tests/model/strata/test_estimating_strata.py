@@ -222,6 +222,19 @@ def test_a_mixture_of_small_hosts_counts_as_less_covered_than_it_looks(uneven, m
     assert before / after == pytest.approx(1.3)
 
 
+def test_a_host_that_may_be_anything_takes_nothing_from_the_others(uneven, make_counts):
+    names = [Stratum(name=f"h{k}") for k in range(12)]
+    names[5] = Stratum(name="other hosts", n_pooled=70, mixing=20.0)
+    counts = make_counts(uneven.counts.n_shared, strata=tuple(names))
+    strata = estimate_strata(counts, uneven.estimates)
+    plain = by_name(estimate_strata(uneven.counts, uneven.estimates))
+    for stratum in strata.strata:
+        if stratum.name != "other hosts":
+            before = plain[stratum.name].coverage.value
+            assert stratum.coverage.value == pytest.approx(before, rel=0.05)
+    assert by_name(strata)["other hosts"].note.startswith("taken to be as the others")
+
+
 @pytest.mark.parametrize("value", [0.97, 1.04])
 def test_no_host_is_covered_more_than_fully(uneven, value):
     n_urls = uneven.counts.crawls[-1].n_urls

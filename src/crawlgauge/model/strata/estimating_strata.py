@@ -39,6 +39,9 @@ _MAX_CELLS = 1 << 21
 """Strata are fitted so many at a time that an array takes 16 MB."""
 
 _LEAST_VARIANCE = 1e-12
+_LARGEST_VARIANCE = (math.log(10) / (2 * NORMAL_QUANTILE)) ** 2
+"""Of a logarithm: beyond it a range is wider than a factor of ten."""
+
 _HALF_URL = 0.5
 """Less than this is no URL."""
 
@@ -138,7 +141,10 @@ def _mean_sizes(counts: StratumCounts) -> _Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Numbers:
-    """A number of all strata, as logarithms up to a constant: values, error variances."""
+    """A number of all strata, as logarithms up to a constant: values, error variances.
+
+    `is_told` marks those whose own overlaps tell it; the others are as the whole.
+    """
 
     value: _Array
     variance: _Array
@@ -160,10 +166,11 @@ def _find_numbers(counts: StratumCounts) -> tuple[_Numbers, ...]:
     mixing = np.log([stratum.mixing for stratum in counts.strata])
     found = []
     for number in range(N_NUMBERS):
-        is_told = ~np.isnan(values[:, number])
         value, variance = pool(values[:, number], variances[:, number])
         if number != SLOPE:
             value, variance = value - mixing, variance + (mixing / 2) ** 2
+        # What may be anything would take all that is missing from the others.
+        is_told = ~np.isnan(values[:, number]) & (variance <= _LARGEST_VARIANCE)
         found.append(_Numbers(value=value, variance=variance, is_told=is_told))
     return tuple(found)
 
@@ -186,17 +193,23 @@ def _fit_some(
 
 def _spread_coverage(whole: Estimate, numbers: _Numbers, weight: _Array) -> list[Estimate]:
     """Give each stratum its coverage, so that their populations add up to that of the whole."""
-    if whole.value is None or not weight.any():
+    if whole.value is None:
         return [whole] * weight.size
-    factor = _find_factor(numbers.value, weight / weight.sum(), whole.value)
-    return _move(whole, np.minimum(numbers.value + factor, 0.0), numbers)
+    told = numbers.is_told & (weight > 0)
+    logs = np.full(weight.size, math.log(whole.value))
+    if told.any():
+        share = weight[told] / weight[told].sum()
+        factor = _find_factor(numbers.value[told], share, whole.value)
+        logs = np.where(numbers.is_told, np.minimum(numbers.value + factor, 0.0), logs)
+    return _move(whole, logs, numbers)
 
 
 def _add_up(numbers: _Numbers, weight: _Array) -> float | None:
     """Return the coverage of all strata if each is covered as its own overlaps say."""
-    if not numbers.is_told.any() or not weight.any():
+    told = weight[numbers.is_told]
+    if not told.any():
         return None
-    total = float(weight.sum() / np.sum(weight * np.exp(-numbers.value)))
+    total = float(told.sum() / np.sum(told * np.exp(-numbers.value[numbers.is_told])))
     return total if total <= 1 else None
 
 
@@ -222,11 +235,15 @@ def _find_factor(levels: _Array, share: _Array, coverage: float) -> float:
 
 def _spread_persistence(whole: Estimate, numbers: _Numbers, weight: _Array) -> list[Estimate]:
     """Give each stratum its persistence, so that they average to that of the whole."""
-    if whole.value is None or not weight.any():
+    if whole.value is None:
         return [whole] * weight.size
-    mean = float(np.average(np.exp(numbers.value), weights=weight))
-    moved = numbers.value + math.log(whole.value / mean)
-    return _move(whole, np.minimum(moved, 0.0), numbers)
+    told = numbers.is_told & (weight > 0)
+    logs = np.full(weight.size, math.log(whole.value))
+    if told.any():
+        mean = float(np.average(np.exp(numbers.value[told]), weights=weight[told]))
+        moved = np.minimum(numbers.value + math.log(whole.value / mean), 0.0)
+        logs = np.where(numbers.is_told, moved, logs)
+    return _move(whole, logs, numbers)
 
 
 def _move(whole: Estimate, logs: _Array, numbers: _Numbers) -> list[Estimate]:
