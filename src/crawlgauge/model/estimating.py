@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge._version import __version__
 from crawlgauge.errors import FitError
@@ -23,7 +22,7 @@ from crawlgauge.model.estimates import (
 )
 from crawlgauge.model.estimator_rows import list_estimators
 from crawlgauge.model.growth import GrowthFit, fit_growth_model, log_growth
-from crawlgauge.model.history_fits import HistoryFits, fit_histories
+from crawlgauge.model.history_fits import fit_histories
 from crawlgauge.model.holdings import count_captures
 from crawlgauge.model.margins import Margin, Margins, find_margins
 from crawlgauge.model.pairs import PairData, pair_data
@@ -146,18 +145,10 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
         estimates,
         table,
         first=diagnosis.regimes[-1].first,
-        recapture=None if fits is None else _recapture(fits, table.n_crawls),
+        recapture=None if fits is None else fits.recapture(table.n_crawls),
+        memory_factor=None if fits is None else fits.memory_factor(table.n_crawls),
     )
     return replace(estimates, union=union)
-
-
-def _recapture(fits: HistoryFits, n_crawls: int) -> NDArray[np.float64] | None:
-    """Return the chance of each crawl to capture what an earlier one holds."""
-    if fits.views is None or fits.judgement is None:
-        return None
-    chances = np.full(n_crawls, np.nan)
-    chances[list(fits.positions)] = np.exp(fits.views.log_cjs)
-    return chances
 
 
 def _possible(persistence: Estimate) -> Estimate:

@@ -29,6 +29,7 @@ from crawlgauge.model.pairs import PairData, freeze_arrays
 __all__ = [
     "ENOUGH_SEEN_THRICE",
     "MIN_CRAWLS",
+    "MIN_SEEN_THRICE",
     "Coverages",
     "Grade",
     "Judgement",
@@ -48,7 +49,7 @@ Grade = Literal["A", "B", "C"]
 MIN_CRAWLS = 5
 """With fewer, coverage and its unevenness are one and the same."""
 
-_MIN_SEEN_THRICE = 30
+MIN_SEEN_THRICE = 30
 ENOUGH_SEEN_THRICE = 300
 """URLs in three crawls or more: for a number at all, and for a grade better than C."""
 
@@ -75,11 +76,19 @@ _NEARLY_COMPLETE = math.log(0.95)
 """From this coverage on there are too few misses to tell classes of URLs from memory."""
 
 _ALONE = 0.10
-"""Classes so far below all other views take URLs that come and go for ones that are missed."""
+_MAX_RMSEA = 0.006
+"""Classes so far below all other views take URLs that come and go for ones that are missed, unless
+they reproduce the histories to within this error of approximation."""
+
+_IMPOSSIBLE = 0.3
+"""A view so far above 100 % has refuted itself."""
 
 _PERSISTENCE_FLOOR = 0.03
 _PERSISTENCE_SHARE = 0.5
 """How far the range of the persistence reaches beyond its views, beside a share of its spread."""
+
+_MIN_RATIO = 0.02
+"""Rarer recaptures than this are too few to count by."""
 
 _OWN = 0.07
 """What a single crawl's range reaches beyond the typical one's, on either side."""
@@ -104,6 +113,9 @@ class Views:
     persistence
         For each view that has one, the logarithm of the share of URLs that live on for a year; at
         most 0.
+    memory_factor
+        For each crawl, how many times as many of its captures there would be if the crawler did
+        not avoid what it captured lately; 1 if it does not.
     """
 
     levels: Mapping[str, float]
@@ -113,6 +125,10 @@ class Views:
     n_thrice: float
     sampling_sd: float
     persistence: Mapping[str, float]
+    memory_factor: Numbers
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, "memory_factor")
 
     @property
     def log_cjs(self) -> Numbers:
@@ -125,6 +141,11 @@ class Views:
         return (self.windows is not None and self.windows.is_uneven) or (
             self.classes is not None and self.classes.n_classes > 1
         )
+
+    @property
+    def classes_hold(self) -> bool:
+        """Whether latent classes reproduce the histories."""
+        return self.classes is not None and self.classes.rmsea_pooled <= _MAX_RMSEA
 
     @property
     def avoids(self) -> bool:
@@ -256,7 +277,23 @@ def find_views(data: HistoryData, pairs: PairData) -> Views:
             )
             if math.isfinite(log)
         },
+        memory_factor=_memory_factor(data, windows),
     )
+
+
+def _memory_factor(data: HistoryData, windows: KnownAliveFit | None) -> Numbers:
+    factor = np.ones(data.n_crawls)
+    if windows is None or not windows.avoids:
+        return factor
+    for crawl in range(1, data.n_crawls):
+        left = data.captured[:, crawl].copy()
+        size = float(data.counts[left].sum())
+        for effect in windows.revisits[:crawl]:
+            recent = left & data.captured[:, crawl - effect.crawls_since]
+            left &= ~recent
+            share = float(data.counts[recent].sum()) / max(size, 1.0)
+            factor[crawl] += share * (1 / max(effect.chance_ratio, _MIN_RATIO) - 1)
+    return factor
 
 
 def judge_views(views: Views) -> Judgement | None:
@@ -269,7 +306,7 @@ def judge_views(views: Views) -> Judgement | None:
     """
     levels = views.levels
     has_both = "known-alive" in levels and "latent-class" in levels
-    if views.n_thrice < _MIN_SEEN_THRICE or not levels.keys() & {"known-alive", "latent-class"}:
+    if views.n_thrice < MIN_SEEN_THRICE or not levels.keys() & {"known-alive", "latent-class"}:
         return None
     misfit = 0.0 if views.windows is None else views.windows.misfit
     # Too few misses to tell memory, or one that does not reproduce the windows, is no memory: URLs
@@ -277,16 +314,19 @@ def judge_views(views: Views) -> Judgement | None:
     has_no_memory = (
         views.attracts
         and "cjs" in levels
-        and (levels.get("manly-parr", -math.inf) >= _NEARLY_COMPLETE or misfit > _MISFIT_A)
+        and (
+            levels.get("manly-parr", -math.inf) >= _NEARLY_COMPLETE
+            or (misfit > _MISFIT_A and not views.classes_hold)
+        )
     )
     if has_no_memory:
         value = levels["cjs"]
         names = ("known-alive", "rested-manly-parr", "cjs", "two-way")
         compared = {name: min(levels[name], 0.0) for name in names if name in levels}
     else:
-        value = _weigh(levels)
+        value = _weigh(views)
         names = ("known-alive", "latent-class", "rested-manly-parr", "two-way")
-        compared = {name: levels[name] for name in names if name in levels}
+        compared = {name: levels[name] for name in names if levels.get(name, 1.0) < _IMPOSSIBLE}
     value = min(value, 0.0)
     lowest, highest = (
         min(compared, key=compared.__getitem__),
@@ -330,15 +370,16 @@ def judge_views(views: Views) -> Judgement | None:
     )
 
 
-def _weigh(levels: Mapping[str, float]) -> float:
+def _weigh(views: Views) -> float:
     """Return the mean of windows and classes, or the median where classes are alone or missing."""
+    levels = views.levels
     others = [
         levels[name] for name in ("known-alive", "rested-manly-parr", "two-way") if name in levels
     ]
     if (
         "known-alive" in levels
         and "latent-class" in levels
-        and levels["latent-class"] >= min(others) - _ALONE
+        and (views.classes_hold or levels["latent-class"] >= min(others) - _ALONE)
     ):
         return (levels["known-alive"] + levels["latent-class"]) / 2
     three = ("known-alive", "latent-class", "rested-manly-parr")

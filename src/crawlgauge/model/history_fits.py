@@ -4,12 +4,14 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crawlgauge.model.checks import Diagnosis, diagnose
 from crawlgauge.model.estimates import Check, EstimatorRow
 from crawlgauge.model.headline import (
     ENOUGH_SEEN_THRICE,
     MIN_CRAWLS,
+    MIN_SEEN_THRICE,
     Judgement,
     Views,
     find_views,
@@ -69,6 +71,25 @@ class HistoryFits:
     checks: tuple[Check, ...]
     short_lag: Check
 
+    def recapture(self, n_crawls: int) -> NDArray[np.float64] | None:
+        """Return the chance of each crawl to capture what an earlier one holds, where known."""
+        if self.views is None or self.judgement is None:
+            return None
+        return self._place(np.exp(self.views.log_cjs), n_crawls, np.nan)
+
+    def memory_factor(self, n_crawls: int) -> NDArray[np.float64] | None:
+        """Return how much the crawler's avoidance takes from each crawl."""
+        if self.views is None or self.judgement is None:
+            return None
+        return self._place(self.views.memory_factor, n_crawls, 1.0)
+
+    def _place(
+        self, numbers: NDArray[np.float64], n_crawls: int, other: float
+    ) -> NDArray[np.float64]:
+        placed = np.full(n_crawls, other)
+        placed[list(self.positions)] = numbers
+        return placed
+
 
 def fit_histories(
     table: OverlapTable, diagnosis: Diagnosis, checks: tuple[Check, ...]
@@ -122,11 +143,11 @@ def fit_histories(
 def _why_none(n_crawls: int, views: Views | None) -> str:
     if views is None:
         return f"{n_crawls} crawls: whether estimators agree can be tested from {MIN_CRAWLS} on"
-    if views.n_thrice >= ENOUGH_SEEN_THRICE:
-        return "the ways of reading the histories lie more than a factor of ten apart"
+    if views.n_thrice >= MIN_SEEN_THRICE:
+        return "the range would span more than a factor of ten"
     return (
-        f"only {views.n_thrice:,.0f} URLs are in three crawls or more, and {ENOUGH_SEEN_THRICE} are "
-        "needed; are these crawls of the same scope?"
+        f"only {views.n_thrice:,.0f} URLs are in three crawls or more, of {ENOUGH_SEEN_THRICE} "
+        "that are needed; are these crawls of the same scope?"
     )
 
 

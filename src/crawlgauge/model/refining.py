@@ -224,7 +224,7 @@ def _per_crawl(
         if math.isnan(value):
             reason = row.coverage.reason or "not identifiable: too few URLs known to be alive"
             unknown = Estimate.unknown(reason)
-            rows[place] = replace(row, coverage=unknown, population=unknown)
+            rows[place] = replace(row, coverage=unknown, population=unknown, note="")
             continue
         log_size = math.log(crawl.n_urls)
         notes = []
@@ -308,6 +308,8 @@ def _describe_grade(judgement: Judgement, views: Views) -> str:
         parts.append(f"The crawler {what} URLs of {last}, which is allowed for.")
     if judgement.misfit > 0.02:  # noqa: PLR2004 - as in the rule
         parts.append("The histories do not follow any of the models.")
+    if "latent-class" not in views.levels and not judgement.has_no_memory:
+        parts.append("Latent classes could not be fitted.")
     if views.n_thrice < 300:  # noqa: PLR2004 - as in the rule
         parts.append(f"Only {views.n_thrice:,.0f} URLs are in three crawls or more.")
     text = " ".join(parts)

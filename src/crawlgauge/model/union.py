@@ -29,8 +29,8 @@ _OTHER_SCOPE = (
     "not identifiable: the scope changed, and what lies outside of the present one may still live"
 )
 _EVEN = (
-    "Capture is taken to be even. If it is not, the union is smaller than stated, and more was never "
-    "seen."
+    "Capture is taken to be even. If it is not, the union is smaller than stated, and more was "
+    "never seen."
 )
 _NEEDS_TWO = "not identifiable: only the newest crawl has a known coverage"
 
@@ -41,6 +41,7 @@ def estimate_union(
     *,
     first: int,
     recapture: NDArray[np.float64] | None,
+    memory_factor: NDArray[np.float64] | None,
 ) -> Union | None:
     """Estimate what the crawls hold together; None where it is not known how much that is.
 
@@ -55,12 +56,21 @@ def estimate_union(
     recapture
         For each crawl the chance q that it captures a living URL which an earlier one holds, NaN
         where it is not known; None if capture is taken to be even.
+    memory_factor
+        For each crawl, how many times as many of its captures there would be if the crawler did
+        not avoid what it captured lately; None if it does not.
     """
     holdings = count_holdings(table)
     if holdings is None:
         return None
     looks = [
-        _Look(estimates, holdings, crawl, None if recapture is None else float(recapture[crawl]))
+        _Look(
+            estimates,
+            holdings,
+            crawl,
+            None if recapture is None else float(recapture[crawl]),
+            1.0 if memory_factor is None else float(memory_factor[crawl]),
+        )
         for crawl in range(table.n_crawls)
     ]
     newest = looks[-1]
@@ -84,7 +94,12 @@ class _Look:
     """One crawl, and what it says of the archive before it."""
 
     def __init__(
-        self, estimates: Estimates, holdings: Holdings, crawl: int, chance: float | None
+        self,
+        estimates: Estimates,
+        holdings: Holdings,
+        crawl: int,
+        chance: float | None,
+        memory: float,
     ) -> None:
         own = estimates.per_crawl[crawl].coverage
         self.size = estimates.crawls[crawl].n_urls
@@ -93,7 +108,7 @@ class _Look:
         self.coverage = min(own.value or math.nan, 1.0)
         self.known = float(holdings.known_share[crawl])
         self.known_error = NORMAL_QUANTILE * float(holdings.known_error[crawl])
-        self._chance = chance
+        self._chance, self._memory = chance, memory
 
     def recapture(self, coverage: float) -> float:
         """Return the chance of a held URL: no less than that of all."""
@@ -104,6 +119,10 @@ class _Look:
     def held_share(self, coverage: float, known: float) -> _Three:
         """Return the share of the living URLs that is held: the least, ours and the greatest."""
         new = 1 - known
+        if self._memory > 1:
+            # What is avoided is held as well, and met too seldom.
+            share = 1 - new * (1 / self._memory - coverage)
+            return share, share, share
         least = coverage * (known / self.recapture(coverage) + new)
         greatest = 1 - new * (1 - coverage)
         return least, math.sqrt(least * greatest), greatest
