@@ -111,6 +111,9 @@ class _ArcReader(RecordReader):
         end = self.data.find(b"\n", place, place + MAX_HEADER_BYTES)
         return end >= 0 and self._split_line(place, end) is not None
 
+    def is_open(self, place: int) -> bool:
+        return self.data.find(b"\n", place, place + self.start_bytes) < 0
+
     def find_start(self, at: int) -> int:
         return _find_start(self.data, at)
 

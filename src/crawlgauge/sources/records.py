@@ -210,9 +210,13 @@ class RecordReader(ABC):
         for place in self._members_between(at, end):
             if self.begins(place):
                 return place
-            if not self.is_last and len(self.data) < place + self.start_bytes:
+            if not self.is_last and self.is_open(place):
                 raise Stop(None)
         return None
+
+    def is_open(self, place: int) -> bool:
+        """Tell whether more bytes could make a record begin at a place where none seems to."""
+        return len(self.data) < place + self.start_bytes
 
     def _members_between(self, at: int, end: int) -> Iterator[int]:
         first = bisect_right(self._members, self._place + at)
