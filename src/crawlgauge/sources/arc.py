@@ -112,7 +112,7 @@ class _ArcReader(RecordReader):
         return end >= 0 and self._split_line(place, end) is not None
 
     def is_open(self, place: int) -> bool:
-        return self.data.find(b"\n", place, place + self.start_bytes) < 0
+        return super().is_open(place) and b"\n" not in self.data[place:]
 
     def find_start(self, at: int) -> int:
         return _find_start(self.data, at)
