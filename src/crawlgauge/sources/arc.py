@@ -112,7 +112,8 @@ class _ArcReader(RecordReader):
         return end >= 0 and self._split_line(place, end) is not None
 
     def is_open(self, place: int) -> bool:
-        return super().is_open(place) and b"\n" not in self.data[place:]
+        # The line of a record has no sign at its beginning.
+        return len(self.data) < place + self.start_bytes and b"\n" not in self.data[place:]
 
     def find_start(self, at: int) -> int:
         return _find_start(self.data, at)
