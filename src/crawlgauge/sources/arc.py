@@ -111,6 +111,10 @@ class _ArcReader(RecordReader):
         end = self.data.find(b"\n", place, place + MAX_HEADER_BYTES)
         return end >= 0 and self._split_line(place, end) is not None
 
+    def is_open(self, place: int) -> bool:
+        # The line of a record has no sign at its beginning.
+        return len(self.data) < place + self.start_bytes and b"\n" not in self.data[place:]
+
     def find_start(self, at: int) -> int:
         return _find_start(self.data, at)
 

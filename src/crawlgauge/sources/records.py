@@ -200,11 +200,29 @@ class RecordReader(ABC):
         """Return where in `data`, from a place on, a record first seems to begin, or −1."""
 
     def find_fence(self, at: int, end: int) -> int | None:
-        """Return where between two places a compressed member begins with a record."""
+        """Return where between two places a compressed member begins with a record.
+
+        Raises
+        ------
+        Stop
+            If more bytes are needed to tell.
+        """
+        for place in self._members_between(at, end):
+            if self.begins(place):
+                return place
+            if not self.is_last and self.is_open(place):
+                raise Stop(None)
+        return None
+
+    def is_open(self, place: int) -> bool:
+        """Tell whether more bytes are needed to tell whether a record begins at a place."""
+        del place
+        return False
+
+    def _members_between(self, at: int, end: int) -> Iterator[int]:
         first = bisect_right(self._members, self._place + at)
         last = bisect_left(self._members, self._place + end)
-        places = (member - self._place for member in self._members[first:last])
-        return next(filter(self.begins, places), None)
+        return (member - self._place for member in self._members[first:last])
 
     def stop_short(self, fence: int | None, behind: int | None = None) -> Stop:
         """Return why a record that goes on beyond a fence, or the bytes at hand, is not read."""
@@ -276,7 +294,8 @@ class RecordReader(ABC):
         while True:
             seen = self._place + len(self.data)
             limit = min(end, seen)
-            fence = self.find_fence(looked_at - self._place, limit - self._place)
+            members = self._members_between(looked_at - self._place, limit - self._place)
+            fence = next(filter(self.begins, members), None)
             if fence is not None:
                 self._at = fence
                 return Trouble.SWALLOWED

@@ -161,6 +161,8 @@ def _entries(stream: Stream) -> Iterator[tuple[str, int]]:
         texts = lines.data[lines.start : lines.end].split(b"\n")
         for number, text in enumerate(texts, start=1):
             line = text.strip(_SPACES)
+            if len(line) > _LONGEST_LINE:
+                line = line[:_LONGEST_LINE] + b"x"  # So that it is no entry.
             if meta := _META.fullmatch(line):
                 default = _parse(meta["json"]).get("filename", default)
             elif entry := _ENTRY.fullmatch(line):
