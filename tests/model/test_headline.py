@@ -52,6 +52,7 @@ def make_views(levels=(), *, ratios=(), misfit=0.0, n_thrice=5000.0, sd=0.0, **o
     )
     classes = SimpleNamespace(
         n_classes=others.get("n_classes", 1),
+        rmsea_pooled=others.get("rmsea", 0.02),
         log_coverage=np.array(others.get("pattern", [np.nan, -1.1, -0.9, -1.1, -0.9, -0.7])),
     )
     cjs = np.array([np.nan, 0.2, 0.3, 0.4, 0.3, 0.35])
@@ -63,6 +64,7 @@ def make_views(levels=(), *, ratios=(), misfit=0.0, n_thrice=5000.0, sd=0.0, **o
         n_thrice=n_thrice,
         sampling_sd=sd,
         persistence=others.get("persistence", {"two-way": -0.3}),
+        memory_factor=np.ones(cjs.size),
     )
 
 
@@ -81,6 +83,22 @@ def test_classes_a_little_below_all_others_keep_their_half():
 def test_classes_alone_below_all_others_lose_it_to_the_median():
     found = judge_views(make_views({W: -1.0, LC: -1.2, R: -0.95, TW: -0.9}))
     assert found.value == pytest.approx(-1.0)
+
+
+def test_classes_that_reproduce_the_histories_keep_their_half_though_alone():
+    found = judge_views(make_views({W: -1.0, LC: -1.2, R: -0.95, TW: -0.9}, rmsea=0.004))
+    assert found.value == pytest.approx(-1.1)
+
+
+def test_attraction_that_classes_reproduce_is_memory_whatever_the_windows_say():
+    views = make_views({CJS: -0.9}, ratios=[1.4], misfit=0.01, rmsea=0.004)
+    assert not judge_views(views).has_no_memory
+
+
+def test_a_view_far_above_all_has_refuted_itself():
+    found = judge_views(make_views({TW: 0.6}))
+    assert found.n_views == 3
+    assert found.highest.log_coverage < 0
 
 
 def test_classes_are_not_alone_where_the_two_way_model_is_as_low():
