@@ -71,7 +71,7 @@ def test_the_estimate_by_content_says_what_sets_it_apart_from_urls(store, run):
     text = run("estimate", "--store", store, "--level", "content").out
     assert "URLs and contents compared:" in text
     words = " ".join(text.split())
-    assert "Contents live longer than URLs" in words
+    assert "More contents than URLs are found again from one crawl to the next" in words
     assert "have only moved, such as from http to https" in words
     assert "URLs for each of its contents: mirrors" in words
 

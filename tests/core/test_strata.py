@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from crawlgauge.core.strata import NO_GROUP, merge_crawl, sum_repeats, tally_alive, tally_groups
+from crawlgauge.core.strata import NO_GROUP, merge_crawl, sum_repeats, tally_groups
 
 
 def draw(n_crawls, seed, n_keys=400, n_codes=7):
@@ -71,15 +71,7 @@ def test_groups_are_counted_as_by_python_sets(n_crawls):
     # Codes 0 and 3 are of one group, 5 is not counted; the last stands for none.
     groups = np.array([0, 1, 2, 0, 3, NO_GROUP, 4, 5], np.int32)
     shared = tally_groups(codes, masks, groups, 6, n_crawls)
-    alive = tally_alive(codes, masks, groups, 6, n_crawls)
     sums = sum_repeats(codes, masks, 8, n_crawls)
-    expected_alive = np.zeros_like(alive)
-    for key, code in first.items():
-        held = [key in crawl for crawl in crawls]
-        for j in range(1, n_crawls - 3):
-            if any(held[:j]) and any(held[j + 3 :]) and groups[code] != NO_GROUP:
-                expected_alive[groups[code], j, 4 * held[j + 1] + 2 * held[j] + held[j + 2]] += 1
-    assert alive.tolist() == expected_alive.tolist()
     for group in range(6):
         own = [{key for key in crawl if groups[first[key]] == group} for crawl in crawls]
         for one, other in itertools.combinations_with_replacement(range(n_crawls), 2):
@@ -99,4 +91,4 @@ def test_rows_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="more crawls"):
         tally_groups(codes, masks, np.array([0, 0, 0], np.int32), 1, 1)
     with pytest.raises(ValueError, match="needs a code"):
-        tally_alive(codes[:1], masks, np.array([0, 0], np.int32), 1, 2)
+        tally_groups(codes[:1], masks, np.array([0, 0], np.int32), 1, 2)

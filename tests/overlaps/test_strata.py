@@ -171,24 +171,6 @@ def test_a_mixture_is_known_by_what_its_parts_give_each(make_attributes):
     assert other.mixing == pytest.approx(0.68 / 0.5, rel=0.03)
 
 
-def test_urls_known_alive_are_counted_by_which_of_three_crawls_hold_them(make_attributes):
-    crawls = draw(7, n_keys=300, hosts=("a.de", "b.de"))
-    attributes = list(map(make_attributes, crawls))
-    counts = count_strata(make_crawls(7), attributes, "host", min_shared=1)
-    first = {}
-    for crawl in crawls:
-        for key, values in crawl.items():
-            first.setdefault(key, values[0])
-    for stratum, found in zip(counts.strata, counts.n_alive, strict=True):
-        expected = np.zeros((7, 8), dtype=int)
-        for key in (key for key, host in first.items() if host == stratum.name):
-            held = [key in crawl for crawl in crawls]
-            for j in range(1, 4):
-                if any(held[:j]) and any(held[j + 3 :]):
-                    expected[j, 4 * held[j + 1] + 2 * held[j] + held[j + 2]] += 1
-        assert found.tolist() == expected.tolist()
-
-
 def test_the_median_pair_decides_at_the_given_number(make_attributes):
     crawls = draw(5, hosts=("a.de", "b.de"))
     plain = count_plainly(crawls, lambda a: a[0])

@@ -21,6 +21,3 @@ def sum_repeats(codes: Codes, masks: Keys, n_codes: int, n_crawls: int) -> NDArr
 def tally_groups(
     codes: Codes, masks: Keys, group_of_code: Codes, n_groups: int, n_crawls: int
 ) -> NDArray[np.int32]: ...
-def tally_alive(
-    codes: Codes, masks: Keys, group_of_code: Codes, n_groups: int, n_crawls: int
-) -> NDArray[np.int32]: ...

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.core.strata import NO_GROUP, sum_repeats, tally_alive, tally_groups
+from crawlgauge.core.strata import NO_GROUP, sum_repeats, tally_groups
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError
 from crawlgauge.keys.sampling import rate_of
@@ -190,14 +190,13 @@ def count_strata(
     for one in attributes:
         union.add(one.keys, _code(one, rule.column, values), one.threshold)
     pooling = _Pooling(union, rule, list(values), len(crawls), min_shared)
-    strata, n_shared, n_alive = pooling.run()
+    strata, n_shared = pooling.run()
     return StratumCounts(
         by=by,
         noun=rule.noun,
         crawls=tuple(crawls),
         strata=tuple(strata),
         n_shared=n_shared,
-        n_alive=n_alive,
         sample_rate=rate_of(union.threshold),
         n_distinct=pooling.n_distinct,
         min_shared=min_shared,
@@ -235,8 +234,8 @@ class _Pooling:
         self._names, self._single = _number(names)
         self.n_distinct = len(self._names)
 
-    def run(self) -> tuple[list[Stratum], _Counts, _Counts]:
-        """Return all strata, and what crawls share and hold of them."""
+    def run(self) -> tuple[list[Stratum], _Counts]:
+        """Return all strata, and what crawls share of them."""
         parents = [self._rule.parent(name) for name in self._names]
         levels = (
             (self._names, np.arange(self.n_distinct), self._min_shared),
@@ -255,8 +254,7 @@ class _Pooling:
             stratum_of_single = np.where(left, place_of[groups], stratum_of_single)
             strata += self._describe(groups, names, kept)
             counts.append(shared)
-        alive = tally_alive(*self._rows(stratum_of_single), len(strata), self._n_crawls)
-        return strata, np.concatenate(counts), alive.astype(np.int64)
+        return strata, np.concatenate(counts)
 
     def _describe(self, group_of_single: Codes, names: list[str], kept: _Counts) -> list[Stratum]:
         used = group_of_single != NO_GROUP

@@ -240,10 +240,6 @@ class StratumCounts:
     n_shared
         For each stratum a symmetric matrix of the URLs that each two crawls share; the diagonal
         holds the sizes.
-    n_alive
-        For each stratum and crawl, how many of the URLs that are seen both before this crawl and
-        after the second next one are in which of these three: eight counts, at 4 if the middle
-        one holds the URL, plus 2 if the first does, plus 1 if the last does.
     sample_rate
         Share of the keys that were counted.
     n_distinct
@@ -259,7 +255,6 @@ class StratumCounts:
     crawls: tuple[Crawl, ...]
     strata: tuple[Stratum, ...]
     n_shared: NDArray[np.int64]
-    n_alive: NDArray[np.int64]
     sample_rate: float
     n_distinct: int
     min_shared: int

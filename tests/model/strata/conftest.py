@@ -80,7 +80,6 @@ def make_counts():
             ),
             strata=strata or tuple(Stratum(name=f"h{k}") for k in range(n_hosts)),
             n_shared=n_shared,
-            n_alive=np.zeros((n_hosts, n_crawls, 8)),
             sample_rate=rate,
             n_distinct=n_hosts,
             min_shared=30,
