@@ -300,7 +300,7 @@ def _describe_grade(judgement: Judgement, views: Views) -> str:
             else f"{_VIEW_NAMES[low.name]} says {shares[0]}, {_VIEW_NAMES[high.name]} {shares[1]}."
         ]
     windows = views.windows
-    if windows is not None and windows.trap_lags:
+    if windows is not None and windows.trap_lags and not judgement.has_no_memory:
         what = "avoids" if views.avoids else "repeats"
         last = (
             "the last crawl" if windows.trap_lags == 1 else f"the last {windows.trap_lags} crawls"
