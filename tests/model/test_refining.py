@@ -159,7 +159,7 @@ def test_without_urls_seen_thrice_there_is_no_number():
         assert f"only {n_thrice} URLs are in three crawls or more" in estimate.reason
     assert estimates.headline.estimator is None
     assert estimates.agreement.grade == "none"
-    assert "300 are needed" in estimates.headline.statement
+    assert "300 that are needed" in estimates.headline.statement
     assert "?." not in estimates.headline.statement + estimates.agreement.reason
     # The published method's line is always given.
     assert estimates.paper.coverage is not None
@@ -263,9 +263,7 @@ def test_with_four_crawls_the_pairs_lead_and_the_reason_is_said():
     estimates = estimate_coverage(table)
     assert estimates.headline.estimator == "two-way"
     assert estimates.agreement.grade == "none"
-    assert (
-        "4 crawls: whether estimators agree can be tested from 5 on" in estimates.agreement.reason
-    )
+    assert "it takes 5 crawls to test whether estimators agree" in estimates.agreement.reason
     assert "cjs" in {row.name for row in estimates.estimators}
 
 

@@ -59,7 +59,7 @@ def test_a_given_persistence_gives_the_newer_coverage(two):
 def test_a_given_persistence_of_one_gives_the_lower_bound_and_no_half_life(two):
     result = estimate_coverage(two, persistence=1.0)
     assert result.newest.coverage.value == pytest.approx(0.39)
-    assert result.half_life_years.reason == "not finite"
+    assert result.half_life_years.reason == "longer than this series can tell"
     assert not any("do not shrink with time" in warning for warning in result.warnings)
 
 

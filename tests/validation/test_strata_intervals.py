@@ -98,7 +98,6 @@ def count(shared, n_urls, rate):
         ),
         strata=tuple(strata),
         n_shared=np.array(matrices),
-        n_alive=np.zeros((len(strata), n_crawls, 8)),
         sample_rate=rate,
         n_distinct=len(shared),
         min_shared=MIN_SHARED,

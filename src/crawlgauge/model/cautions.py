@@ -52,7 +52,7 @@ def list_cautions(
     if not is_headline:
         return (
             *_about_few_crawls(table, pairs, fit, margins),
-            *_about_times(table, pairs, fit),
+            *_about_long_crawls(table, pairs),
             *_about_input(table, pairs),
         )
     return (
@@ -60,6 +60,7 @@ def list_cautions(
         *_about_zeros(table, pairs, zeros),
         *_about_few_crawls(table, pairs, fit, margins),
         *_about_times(table, pairs, fit),
+        *_about_long_crawls(table, pairs),
         *_about_input(table, pairs),
         *_about_uneven_capture(table, pairs, margins),
     )
@@ -72,12 +73,13 @@ def _about_impossible_values(
     for crawl, log_coverage, margin in zip(
         table.crawls, fit.log_coverage.tolist(), margins.coverage, strict=True
     ):
-        value = f"{crawl.label} ({percent(math.exp(log_coverage))}" if log_coverage > 0 else None
-        if value and margin.half_width is not None and log_coverage < margin.half_width:
+        if log_coverage <= 0 or math.isnan(log_coverage):
+            continue
+        if margin.half_width is not None and log_coverage < margin.half_width:
             lower = percent(math.exp(log_coverage - margin.half_width))
-            barely.append(f"{value}, at least {lower})")
-        elif value:
-            above.append(f"{value})")
+            barely.append(f"{crawl.label} (at least {lower})")
+        else:
+            above.append(crawl.label)
     if barely:
         yield (
             f"The coverage comes out above 100 % for {names(barely)}. A crawl cannot hold more "
@@ -100,10 +102,9 @@ def _about_impossible_values(
         )
     if fit.log_persistence >= 0 and least is None:
         yield (
-            f"The overlaps do not shrink with time (persistence "
-            f"{per_year(float(np.exp(fit.log_persistence)))}), so that there is no half-life. The "
-            "usual cause is a crawler that skips pages captured recently; find out how it treats "
-            "known pages, and do not plan with coverage and population until then."
+            "The overlaps do not shrink with time, so that there is no half-life. The usual cause "
+            "is a crawler that skips pages captured recently; find out how it treats known pages, "
+            "and do not plan with coverage and population until then."
         )
 
 
@@ -196,6 +197,9 @@ def _about_times(table: OverlapTable, pairs: PairData, fit: TwoWayFit) -> Iterat
             "half-life. Crawls at shorter intervals, two of them close together, would show it "
             "directly."
         )
+
+
+def _about_long_crawls(table: OverlapTable, pairs: PairData) -> Iterator[str]:
     gaps = np.diff(np.unique(pairs.days)) / DAYS_PER_YEAR
     if not gaps.size:
         return

@@ -131,7 +131,7 @@ def fit_histories(
         positions=positions,
         views=views,
         judgement=judgement,
-        why_none=_why_none(len(kept), views),
+        why_none=_why_none(views),
         rows=tuple(_place(row, positions, n_crawls) for row in rows if row is not None),
         checks=run_history_checks(data, diagnosis),
         short_lag=resolve_short_lag(
@@ -140,9 +140,9 @@ def fit_histories(
     )
 
 
-def _why_none(n_crawls: int, views: Views | None) -> str:
+def _why_none(views: Views | None) -> str:
     if views is None:
-        return f"{n_crawls} crawls: whether estimators agree can be tested from {MIN_CRAWLS} on"
+        return f"it takes {MIN_CRAWLS} crawls to test whether estimators agree"
     if views.n_thrice >= MIN_SEEN_THRICE:
         return "the range would span more than a factor of ten"
     return (

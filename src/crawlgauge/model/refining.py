@@ -36,7 +36,7 @@ from crawlgauge.overlaps.table import OverlapTable
 
 __all__ = ["refine_estimates"]
 
-_OWN_SD = 0.035
+_OWN_SD = 0.07
 """Of the logarithm of a single crawl's population, beyond what all crawls share."""
 
 _FALLS = "the population falls faster than URLs die"

@@ -1,7 +1,7 @@
 """The answer in one sentence, with the assumption that it rests on."""
 
 from crawlgauge.model.estimates import Estimate, Newest
-from crawlgauge.model.phrases import count, per_year, percent, percent_range, span, things
+from crawlgauge.model.phrases import count, percent, percent_range, span, things
 
 __all__ = ["append_clauses", "state_decay", "state_headline", "state_reachable"]
 
@@ -55,15 +55,14 @@ def state_headline(
         return f"Coverage cannot be estimated from these overlaps: {reason}."
     if coverage.value > 1 and coverage.low is not None and coverage.low < 1:
         return (
-            f"A typical crawl holds at least {percent(coverage.low)} {share}; the estimate itself, "
-            f"{percent(coverage.value)}, is more than there can be, but its interval reaches below "
-            "100 %."
+            f"A typical crawl holds at least {percent(coverage.low)} {share}; the estimate itself "
+            "is more than there can be, but its interval reaches below 100 %."
         )
     if coverage.value > 1:
         return (
-            f"The overlaps give a coverage of {percent(coverage.value)}, which is impossible, as a "
-            "crawl cannot hold more than there is: these crawls do not behave as the model "
-            "assumes, and their coverage remains unknown."
+            "The overlaps give a coverage above 100 %, which is impossible, as a crawl cannot hold "
+            "more than there is: these crawls do not behave as the model assumes, and their "
+            "coverage remains unknown."
         )
     if failure is not None:
         # An interval would lend the number a confidence that it does not have.
@@ -82,9 +81,8 @@ def state_headline(
     if persistence.value is not None and half_life_years.value is None:
         return (
             f"A typical crawl seems to hold about {percent(coverage.value)} {share}; but the "
-            "overlaps do not shrink with time "
-            f"(persistence {per_year(persistence.value)}), which speaks against the model and "
-            "leaves no half-life."
+            "overlaps do not shrink with time, which speaks against the model and leaves no "
+            "half-life."
         )
     clauses = append_clauses(state_decay(half_life_years, what), state_reachable(newest))
     return f"A typical crawl holds {held}{clauses}."

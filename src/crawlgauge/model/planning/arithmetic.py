@@ -37,6 +37,7 @@ def union_and_gain(
     population = point.population_after(years)
     before = point.union * point.seniority(years)
     captured = min(n_urls, population)
+    ratio = _possible(ratio, captured / population)
     new = captured * (1 - min(1.0, ratio * before))
     return before, min(new / population, 1 - before), new
 
@@ -81,6 +82,7 @@ def steady_union(kept: float, ratio: float, coverage: float) -> float:
     >>> round(steady_union(0.5, 1.0, 0.4), 6)
     0.571429
     """
+    ratio = _possible(ratio, coverage)
     return min(1.0, coverage / (1 - kept + coverage * ratio * kept))
 
 
@@ -90,6 +92,11 @@ def mean_union(kept: float, ratio: float, coverage: float) -> float:
     if kept >= 1:
         return after
     return after * (1 - kept) / -math.log(kept) if kept > 0 else 0.0
+
+
+def _possible(ratio: float, coverage: float) -> float:
+    """Cut a ratio by which held URLs would be captured more than certainly."""
+    return min(ratio, 1 / coverage) if coverage > 0 else ratio
 
 
 def years_until(point: Point, held: float, floor: float) -> float:

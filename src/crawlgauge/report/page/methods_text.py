@@ -14,7 +14,7 @@ __all__ = ["describe_methods"]
 
 _BASES = {
     "interval": "{} interval",
-    "empirical-band": "a range calibrated on simulations and on lists of real URLs",
+    "empirical-band": "a range calibrated on simulations",
 }
 
 
