@@ -6,6 +6,8 @@ from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.margins import Margin
 from crawlgauge.model.ranges import exponential, growth_rate, half_life_years, population
 
+TOO_LONG = "longer than this series can tell"
+
 
 def interval(value, low, high):
     return Estimate(value=value, low=low, high=high, basis="interval")
@@ -46,7 +48,7 @@ def test_a_population_is_the_size_over_the_coverage_with_the_ends_reversed():
 
 
 def test_a_half_life_is_that_of_the_persistence_at_each_end():
-    found = half_life_years(interval(0.73, 0.5, 0.9))
+    found = half_life_years(interval(0.73, 0.5, 0.9), 5.0)
     assert (found.value, found.low, found.high) == pytest.approx(
         (math.log(0.5) / math.log(0.73), 1.0, math.log(0.5) / math.log(0.9))
     )
@@ -55,17 +57,24 @@ def test_a_half_life_is_that_of_the_persistence_at_each_end():
 
 @pytest.mark.parametrize("high", [1.0, 1.3])
 def test_a_persistence_that_may_be_one_leaves_the_half_life_without_upper_end(high):
-    found = half_life_years(interval(0.8, 0.5, high))
+    found = half_life_years(interval(0.8, 0.5, high), 5.0)
     assert found.low == pytest.approx(1.0)
     assert found.high is None
-    assert "not finite" in found.reason
+    assert TOO_LONG in found.reason
 
 
 def test_a_persistence_of_one_or_more_has_no_half_life():
-    assert half_life_years(interval(1.1, 0.9, 1.3)) == Estimate.unknown("not finite")
+    assert half_life_years(interval(1.1, 0.9, 1.3), 5.0) == Estimate.unknown(TOO_LONG)
 
 
 def test_a_persistence_without_interval_gives_a_half_life_without():
-    found = half_life_years(Estimate(value=0.5, reason="why"))
+    found = half_life_years(Estimate(value=0.5, reason="why"), 5.0)
     assert (found.value, found.low, found.basis, found.reason) == (1.0, None, "none", "why")
-    assert half_life_years(Estimate.unknown("why")) == Estimate.unknown("why")
+    assert half_life_years(Estimate.unknown("why"), 5.0) == Estimate.unknown("why")
+
+
+def test_of_times_much_longer_than_the_series_nothing_is_said():
+    assert half_life_years(interval(0.99, 0.98, 0.995), 5.0) == Estimate.unknown(TOO_LONG)
+    found = half_life_years(interval(0.9, 0.8, 0.99), 5.0)
+    assert found.value > 6
+    assert found.high is None
