@@ -111,10 +111,6 @@ class _ArcReader(RecordReader):
         end = self.data.find(b"\n", place, place + MAX_HEADER_BYTES)
         return end >= 0 and self._split_line(place, end) is not None
 
-    def is_open(self, place: int) -> bool:
-        # The line of a record has no sign at its beginning.
-        return len(self.data) < place + self.start_bytes and b"\n" not in self.data[place:]
-
     def find_start(self, at: int) -> int:
         return _find_start(self.data, at)
 
@@ -136,13 +132,7 @@ class _ArcReader(RecordReader):
             raise Stop(Trouble.BAD_LENGTH)
         body = line_end + 1
         record = Record(body, body + int(length))
-        wanted = min(record.end, body + STATUS_LINE_BYTES)
-        fence = self.find_fence(at, wanted) if wanted > next_member else None
-        seen = min(wanted, len(self.data) if fence is None else fence)
-        status = HTTP_STATUS.match(self.data, body, seen)
-        # What follows may be another digit.
-        if seen < wanted and (status is None or status.end() == seen):
-            raise self.stop_short(fence, body)
+        status = self._read_status(at, next_member, record)
         if fields[_URL][: len(_FILEDESC) + 1].lower() == b"filedesc:":
             record.other_kind = _FILEDESC
             return record
@@ -158,6 +148,29 @@ class _ArcReader(RecordReader):
             record.digest = _known(fields[self._digest])
         record.group = self.file_name if self._group is None else _known(fields[self._group])
         return record
+
+    def _read_status(self, at: int, next_member: int, record: Record) -> re.Match[bytes] | None:
+        """Return what an HTTP response begins with, if the body of the record is one."""
+        body = record.body
+        wanted = min(record.end, body + STATUS_LINE_BYTES)
+        fence = self.find_fence(at, wanted) if wanted > next_member else None
+        seen = min(wanted, len(self.data) if fence is None else fence)
+        unsure = self._find_unsure(at, seen) if wanted > next_member else seen
+        status = HTTP_STATUS.match(self.data, body, unsure)
+        if unsure < seen and (status is None or status.end() == unsure):
+            raise Stop(None)
+        # What follows may be another digit.
+        if seen < wanted and (status is None or status.end() == seen):
+            raise self.stop_short(fence, body)
+        return status
+
+    def _find_unsure(self, at: int, end: int) -> int:
+        """Return where before `end` a member begins of whose first line too little is at hand."""
+        for place in self.members_between(at, end):
+            is_short = not self.is_last and len(self.data) < place + self.start_bytes
+            if is_short and b"\n" not in self.data[place:]:
+                return place
+        return end
 
     def _split_line(self, start: int, end: int) -> list[bytes] | None:
         """Return the fields of a record's line, or None if it cannot be one.

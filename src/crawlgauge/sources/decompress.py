@@ -468,7 +468,8 @@ def version_as_input(name: str, facts: "RemoteFacts") -> Input:
 def _gather(pieces: Iterator[bytes], n_first: int) -> Iterator[bytes]:
     """Put small pieces together, so that the work per block outweighs the call.
 
-    The first block is a whole one of `n_first` bytes, unless the input is smaller.
+    The first block has just `n_first` bytes, unless the input is smaller: what is told by it must
+    not depend on how the input comes.
     """
     waiting: list[bytes] = []
     n_waiting, n_wanted = 0, n_first
@@ -476,9 +477,14 @@ def _gather(pieces: Iterator[bytes], n_first: int) -> Iterator[bytes]:
         for piece in pieces:
             waiting.append(piece)
             n_waiting += len(piece)
-            if n_waiting >= n_wanted:
-                yield b"".join(waiting)
-                waiting, n_waiting, n_wanted = [], 0, _LEAST_BYTES
+            if n_waiting < n_wanted:
+                continue
+            block, waiting = b"".join(waiting), []
+            if n_wanted == n_first and n_waiting > n_first:
+                waiting = [block[n_first:]]
+                block = block[:n_first]
+            yield block
+            n_waiting, n_wanted, n_first = sum(map(len, waiting)), _LEAST_BYTES, -1
     except Broken:
         if waiting:
             yield b"".join(waiting)

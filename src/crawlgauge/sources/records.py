@@ -200,26 +200,11 @@ class RecordReader(ABC):
         """Return where in `data`, from a place on, a record first seems to begin, or −1."""
 
     def find_fence(self, at: int, end: int) -> int | None:
-        """Return where between two places a compressed member begins with a record.
+        """Return where between two places a compressed member begins with a record."""
+        return next(filter(self.begins, self.members_between(at, end)), None)
 
-        Raises
-        ------
-        Stop
-            If more bytes are needed to tell.
-        """
-        for place in self._members_between(at, end):
-            if self.begins(place):
-                return place
-            if not self.is_last and self.is_open(place):
-                raise Stop(None)
-        return None
-
-    def is_open(self, place: int) -> bool:
-        """Tell whether more bytes are needed to tell whether a record begins at a place."""
-        del place
-        return False
-
-    def _members_between(self, at: int, end: int) -> Iterator[int]:
+    def members_between(self, at: int, end: int) -> Iterator[int]:
+        """Return where between two places compressed members begin."""
         first = bisect_right(self._members, self._place + at)
         last = bisect_left(self._members, self._place + end)
         return (member - self._place for member in self._members[first:last])
@@ -294,8 +279,7 @@ class RecordReader(ABC):
         while True:
             seen = self._place + len(self.data)
             limit = min(end, seen)
-            members = self._members_between(looked_at - self._place, limit - self._place)
-            fence = next(filter(self.begins, members), None)
+            fence = self.find_fence(looked_at - self._place, limit - self._place)
             if fence is not None:
                 self._at = fence
                 return Trouble.SWALLOWED
