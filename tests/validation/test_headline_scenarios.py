@@ -32,8 +32,8 @@ LIMITS = {
     "pure": (0.02, "A"),
     "capture-gamma-mild": (0.05, "AB"),
     "capture-gamma-strong": (0.2, "BC"),
-    "core-always": (0.05, "C"),
-    "core-long-lived": (0.4, "C"),
+    "core-always": (0.02, "C"),
+    "core-long-lived": (0.2, "C"),
     "survival-mix": (0.02, "AB"),
     "survival-mix-extreme": (0.03, "BC"),
     "survival-gamma": (0.02, "AB"),
@@ -42,7 +42,7 @@ LIMITS = {
     "host-noise": (0.04, "AB"),
     "population-growth": (0.02, "A"),
     "avoid-and-survival-mix": (0.05, "AB"),
-    "core-and-reseed": (0.6, "C"),
+    "core-and-reseed": (0.3, "C"),
 }
 CHANGES = {
     "host-noise": {"host_noise": HostNoise(n_hosts=50, sd=0.5)},
@@ -129,7 +129,7 @@ def test_after_a_change_of_scope_too_few_crawls_are_left_for_a_grade():
     assert estimates.headline.estimator == "two-way"
     assert estimates.headline.coverage.value == pytest.approx(0.46, rel=0.02)
     assert estimates.agreement.grade == "none"
-    assert "can be tested from 5 on" in estimates.agreement.reason
+    assert "it takes 5 crawls to test" in estimates.agreement.reason
 
 
 @pytest.mark.slow

@@ -25,9 +25,11 @@ from crawlgauge.model.open_population.cormack_jolly_seber import (
 from crawlgauge.model.open_population.manly_parr import fit_manly_parr, fit_rested_manly_parr
 from crawlgauge.model.open_population.recaptures import count_recaptures
 from crawlgauge.model.pairs import PairData, freeze_arrays
+from crawlgauge.model.possible import is_telling
 
 __all__ = [
     "ENOUGH_SEEN_THRICE",
+    "MAX_MISFIT",
     "MIN_CRAWLS",
     "MIN_SEEN_THRICE",
     "Coverages",
@@ -66,11 +68,10 @@ _UNEVEN_SPREAD_A, _UNEVEN_SPREAD_B = 0.10, 0.15
 """How far views may lie apart. Where capture is proven to be uneven all of them extrapolate to what
 is hardly ever captured, and err together: then agreement has to be closer."""
 
-_MISFIT_A, _MISFIT_B = 0.005, 0.02
-_LEAST_VIEWS = 3
+_MISFIT_A, MAX_MISFIT = 0.005, 0.02
+"""Of the windows, for an A and for a B."""
 
-_WIDEST = math.log(10)
-"""A range of more than a factor of ten says nothing."""
+_LEAST_VIEWS = 3
 
 _NEARLY_COMPLETE = math.log(0.95)
 """From this coverage on there are too few misses to tell classes of URLs from memory."""
@@ -78,10 +79,14 @@ _NEARLY_COMPLETE = math.log(0.95)
 _ALONE = 0.10
 _MAX_RMSEA = 0.006
 """Classes so far below all other views take URLs that come and go for ones that are missed, unless
-they reproduce the histories to within this error of approximation."""
+they reproduce the histories to within this error of approximation. Then they are the only view
+that sees what the others miss."""
+
+_WEIGHT_ALONE = 0.75
+"""What they weigh there, against the windows."""
 
 _IMPOSSIBLE = 0.3
-"""A view so far above 100 % has refuted itself."""
+"""Pairs so far above 100 % have refuted themselves."""
 
 _PERSISTENCE_FLOOR = 0.03
 _PERSISTENCE_SHARE = 0.5
@@ -326,7 +331,9 @@ def judge_views(views: Views) -> Judgement | None:
     else:
         value = _weigh(views)
         names = ("known-alive", "latent-class", "rested-manly-parr", "two-way")
-        compared = {name: levels[name] for name in names if levels.get(name, 1.0) < _IMPOSSIBLE}
+        compared = {name: levels[name] for name in names if name in levels}
+        if compared.get("two-way", 0.0) >= _IMPOSSIBLE:
+            del compared["two-way"]
     value = min(value, 0.0)
     lowest, highest = (
         min(compared, key=compared.__getitem__),
@@ -343,7 +350,7 @@ def judge_views(views: Views) -> Judgement | None:
         len(compared) < _LEAST_VIEWS
         or not (has_no_memory or has_both)
         or spread > widest_b
-        or misfit > _MISFIT_B
+        or misfit > MAX_MISFIT
         or views.n_thrice < ENOUGH_SEEN_THRICE
     ):
         grade = "C"
@@ -353,7 +360,7 @@ def judge_views(views: Views) -> Judgement | None:
     has_readings = views.attracts and "cjs" in levels
     upper = max(min(reaches, 0.0), value)
     lower = low - margin - (_BELOW_UNEVEN if views.is_uneven else _BELOW) * spread
-    if upper - lower > _WIDEST:
+    if not is_telling(math.exp(lower), math.exp(upper)):
         return None
     return Judgement(
         value=value,
@@ -371,17 +378,16 @@ def judge_views(views: Views) -> Judgement | None:
 
 
 def _weigh(views: Views) -> float:
-    """Return the mean of windows and classes, or the median where classes are alone or missing."""
+    """Return the mean of windows and classes, or the median where classes are wrong or missing."""
     levels = views.levels
     others = [
         levels[name] for name in ("known-alive", "rested-manly-parr", "two-way") if name in levels
     ]
-    if (
-        "known-alive" in levels
-        and "latent-class" in levels
-        and (views.classes_hold or levels["latent-class"] >= min(others) - _ALONE)
-    ):
-        return (levels["known-alive"] + levels["latent-class"]) / 2
+    if "known-alive" in levels and "latent-class" in levels:
+        is_alone = levels["latent-class"] < min(others) - _ALONE
+        if not is_alone or views.classes_hold:
+            weight = _WEIGHT_ALONE if is_alone else 0.5
+            return (1 - weight) * levels["known-alive"] + weight * levels["latent-class"]
     three = ("known-alive", "latent-class", "rested-manly-parr")
     return float(np.median([levels[name] for name in three if name in levels]))
 

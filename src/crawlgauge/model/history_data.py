@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.crawl import DAYS_PER_YEAR
-from crawlgauge.model.pairs import freeze_arrays
+from crawlgauge.model.pairs import freeze_arrays, years_of
 from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import OverlapTable
 
@@ -71,12 +70,11 @@ def history_data(table: OverlapTable) -> HistoryData | None:
     histories = table.histories
     if histories is None or histories.counts.size == 0:
         return None
-    days = np.array([crawl.date.toordinal() for crawl in table.crawls], dtype=np.float64)
     return HistoryData(
         captured=histories.to_matrix(),
         masks=histories.masks,
         counts=histories.counts.astype(np.float64),
-        years=(days - days[0]) / DAYS_PER_YEAR,
+        years=years_of(table.crawls),
         sample_rate=histories.sample_rate,
         by_host_group=_divide_by_hosts(histories, table.host_groups),
     )

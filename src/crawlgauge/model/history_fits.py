@@ -21,7 +21,7 @@ from crawlgauge.model.headline import (
 from crawlgauge.model.history_checks.capture_dependence import measure_dependence
 from crawlgauge.model.history_checks.running import run_history_checks
 from crawlgauge.model.history_checks.short_lag_cause import resolve_short_lag
-from crawlgauge.model.history_data import history_data
+from crawlgauge.model.history_data import HistoryData, history_data
 from crawlgauge.model.history_rows import list_history_estimators
 from crawlgauge.model.known_alive.known_alive import KnownAliveFit
 from crawlgauge.model.latent_class.fitting import latent_class_row
@@ -111,8 +111,11 @@ def fit_histories(
     if data is None:
         return None
     kept = np.flatnonzero(~too_small(data.sizes)).tolist()
-    large = keep_crawls(table, kept)
-    of_large = history_data(large)
+    large: OverlapTable = table
+    of_large: HistoryData | None = data
+    if len(kept) < table.n_crawls:
+        large = keep_crawls(table, kept)
+        of_large = history_data(large)
     views = None
     if of_large is not None and len(kept) >= MIN_CRAWLS:
         views = find_views(of_large, pair_data(large))
@@ -120,7 +123,7 @@ def fit_histories(
     n_urls = np.array([crawl.n_urls for crawl in large.crawls], dtype=np.float64)
     rows: list[EstimatorRow | None] = []
     if of_large is not None:
-        rows += list_history_estimators(of_large, n_urls)
+        rows += list_history_estimators(of_large, n_urls, None if views is None else views.cjs)
     if views is not None:
         rows.insert(0, _known_alive_row(views.windows))
         rows.append(latent_class_row(views.classes, n_urls))

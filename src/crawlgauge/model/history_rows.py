@@ -68,7 +68,7 @@ _FORMS = {
 
 
 def list_history_estimators(
-    data: HistoryData, n_urls: NDArray[np.float64]
+    data: HistoryData, n_urls: NDArray[np.float64], cjs: CormackJollySeberFit | None = None
 ) -> tuple[EstimatorRow, ...]:
     """List a row for each known estimator that gives a coverage.
 
@@ -78,9 +78,11 @@ def list_history_estimators(
         Capture histories of two crawls or more, of all URLs or of a sample.
     n_urls
         Size of each crawl: all its URLs.
+    cjs
+        The fit of Cormack, Jolly and Seber, where it is at hand.
     """
     recaptures = count_recaptures(data)
-    cjs = fit_cormack_jolly_seber(recaptures)
+    cjs = cjs or fit_cormack_jolly_seber(recaptures)
     jolly_seber = fit_jolly_seber(recaptures)
     open_rows = (
         _row("cjs", cjs.coverage, n_urls, persistence=_common_persistence(cjs)),

@@ -1,14 +1,15 @@
 """The pairs of an overlap table as arrays: what every pair-based fit starts from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.crawl import DAYS_PER_YEAR
+from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
-__all__ = ["MAX_LOG", "PairData", "freeze_arrays", "pair_data"]
+__all__ = ["MAX_LOG", "PairData", "freeze_arrays", "pair_data", "years_of"]
 
 
 MAX_LOG = 600.0
@@ -21,6 +22,13 @@ def freeze_arrays(holder: object, *names: str) -> None:
         array = np.array(getattr(holder, name))
         array.flags.writeable = False
         object.__setattr__(holder, name, array)
+
+
+def years_of(crawls: Sequence[Crawl]) -> NDArray[np.float64]:
+    """Return the years from the first crawl to each."""
+    days = np.array([crawl.date.toordinal() for crawl in crawls], dtype=np.float64)
+    years: NDArray[np.float64] = (days - days[0]) / DAYS_PER_YEAR
+    return years
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from crawlgauge.model.estimates import Estimate
 
-__all__ = ["LONGEST", "is_telling", "within"]
+__all__ = ["LONGEST", "WIDEST", "is_telling", "within"]
 
 LONGEST = 10.0
 """Times are told up to so many times the length of a series."""
 
-_WIDEST = 10.0
+WIDEST = 10.0
 """A range that is wider than this factor tells no number."""
 
 _TOO_WIDE = "not identifiable: its range is wider than a factor of ten"
@@ -25,7 +25,7 @@ def is_telling(low: float, high: float) -> bool:
     >>> is_telling(0.2, 0.5), is_telling(0.0, 7.0)
     (True, False)
     """
-    return high <= _WIDEST * low
+    return high <= WIDEST * low
 
 
 def within(estimate: Estimate, *, least: float = 0.0, most: float = math.inf) -> Estimate:

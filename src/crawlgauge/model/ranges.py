@@ -5,10 +5,10 @@ import math
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.margins import LEVEL, Margin
 from crawlgauge.model.paper import half_life
+from crawlgauge.model.possible import LONGEST
 
 __all__ = ["exponential", "growth_rate", "half_life_years", "population"]
 
-_TIMES_SERIES = 10
 _TOO_LONG = "longer than this series can tell"
 _REACHES_ONE = "the upper end is longer than this series can tell"
 
@@ -64,7 +64,7 @@ def half_life_years(persistence: Estimate, series_years: float) -> Estimate:
     if persistence.value is None:
         return Estimate(value=None, reason=persistence.reason)
     value = half_life(math.log(persistence.value))
-    longest = _TIMES_SERIES * series_years
+    longest = LONGEST * series_years
     if value is None or value > longest:
         return Estimate.unknown(_TOO_LONG)
     if persistence.low is None or persistence.high is None:

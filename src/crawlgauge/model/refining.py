@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
+from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import (
     Agreement,
     CrawlEstimate,
@@ -19,6 +19,8 @@ from crawlgauge.model.estimates import (
 )
 from crawlgauge.model.growth import growth_coefficients, log_growth
 from crawlgauge.model.headline import (
+    ENOUGH_SEEN_THRICE,
+    MAX_MISFIT,
     Coverages,
     Judgement,
     Views,
@@ -29,6 +31,7 @@ from crawlgauge.model.headline import (
 from crawlgauge.model.history_fits import HistoryFits
 from crawlgauge.model.holdings import count_holdings
 from crawlgauge.model.margins import LEVEL
+from crawlgauge.model.pairs import years_of
 from crawlgauge.model.phrases import percent
 from crawlgauge.model.ranges import half_life_years
 from crawlgauge.model.statement_histories import state_histories
@@ -122,7 +125,7 @@ def _lead_with(
     turnover = judge_persistence(views)
     # Crawls of one date tell none, and so do their pairs.
     persistence = estimates.persistence if turnover is None else _band(*turnover)
-    half_life = half_life_years(persistence, float(_years(estimates.crawls)[-1]))
+    half_life = half_life_years(persistence, float(years_of(estimates.crawls)[-1]))
     per_crawl = _per_crawl(estimates, fits, coverages, persistence)
     newest = replace(
         estimates.newest,
@@ -184,15 +187,9 @@ def _band(value: float, low: float, high: float) -> Estimate:
 # ------------------------------------------------------------------------------- single crawls
 
 
-def _years(crawls: tuple[Crawl, ...]) -> NDArray[np.float64]:
-    days = np.array([crawl.date.toordinal() for crawl in crawls], dtype=np.float64)
-    years: NDArray[np.float64] = (days - days[0]) / DAYS_PER_YEAR
-    return years
-
-
 def _place(found: Coverages, crawls: tuple[Crawl, ...], fits: HistoryFits) -> Coverages:
     """Give all crawls a place; those too small get the population of their neighbours."""
-    years, fitted = _years(crawls), np.array(fits.positions)
+    years, fitted = years_of(crawls), np.array(fits.positions)
     log_sizes = np.log([max(crawl.n_urls, 1) for crawl in crawls])
     known = fitted[np.isfinite(found.value)]
     others = np.setdiff1d(np.arange(known.min(initial=len(crawls)), len(crawls)), fitted)
@@ -213,7 +210,7 @@ def _per_crawl(
 ) -> tuple[CrawlEstimate, ...]:
     """Return the crawls of the latest regime from the views, those before from pairs."""
     rows = list(estimates.per_crawl)
-    years = _years(estimates.crawls)
+    years = years_of(estimates.crawls)
     log_persistence = math.log(persistence.value or 1.0)
     before: float | None = None
     for place in range(fits.first, len(rows)):
@@ -247,7 +244,7 @@ def _per_crawl(
 
 def _growth(crawls: tuple[Crawl, ...], per_crawl: tuple[CrawlEstimate, ...]) -> Estimate:
     """Return the growth of the populations of the single crawls."""
-    years = _years(crawls)
+    years = years_of(crawls)
     populations = np.array(
         [
             math.nan
@@ -306,11 +303,11 @@ def _describe_grade(judgement: Judgement, views: Views) -> str:
             "the last crawl" if windows.trap_lags == 1 else f"the last {windows.trap_lags} crawls"
         )
         parts.append(f"The crawler {what} URLs of {last}, which is allowed for.")
-    if judgement.misfit > 0.02:  # noqa: PLR2004 - as in the rule
+    if judgement.misfit > MAX_MISFIT:
         parts.append("The histories do not follow any of the models.")
     if "latent-class" not in views.levels and not judgement.has_no_memory:
         parts.append("Latent classes could not be fitted.")
-    if views.n_thrice < 300:  # noqa: PLR2004 - as in the rule
+    if views.n_thrice < ENOUGH_SEEN_THRICE:
         parts.append(f"Only {views.n_thrice:,.0f} URLs are in three crawls or more.")
     text = " ".join(parts)
     return text[:1].upper() + text[1:]

@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import Estimate, Estimates, Union
 from crawlgauge.model.holdings import Holdings, count_holdings
 from crawlgauge.model.margins import NORMAL_QUANTILE
+from crawlgauge.model.pairs import years_of
 from crawlgauge.overlaps.table import OverlapTable
 
 __all__ = ["estimate_union"]
@@ -192,8 +192,7 @@ def _unseen(estimates: Estimates, looks: list[_Look]) -> Estimate:
     persistence = estimates.persistence
     if persistence.value is None and len(looks) > 1:
         return Estimate.unknown(persistence.reason or _NEEDS_TWO)
-    days = [crawl.date.toordinal() for crawl in estimates.crawls[-len(looks) :]]
-    years = np.diff(days) / DAYS_PER_YEAR
+    years = np.diff(years_of(estimates.crawls[-len(looks) :]))
 
     def total(parts: list[Estimate], alpha: float | None, end: str) -> float | None:
         numbers = [getattr(part, end) for part in parts]

@@ -11,6 +11,7 @@ import numpy as np
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import Basis, Estimate, Estimates
 from crawlgauge.model.margins import LEVEL
+from crawlgauge.model.pairs import years_of
 from crawlgauge.model.possible import within
 
 __all__ = [
@@ -158,8 +159,7 @@ def find_situation(estimates: Estimates) -> Situation:
     estimates
         The estimates, from which something can be planned.
     """
-    days = np.unique([crawl.date.toordinal() for crawl in estimates.crawls])
-    gaps = np.diff(days) / DAYS_PER_YEAR
+    gaps = np.diff(np.unique(years_of(estimates.crawls)))
     years = float(gaps.sum())
     settle = _leave_range if estimates.agreement.grade == "C" else _leave_all
     return Situation(

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.margins import NORMAL_QUANTILE
-from crawlgauge.model.possible import within
+from crawlgauge.model.pairs import years_of
+from crawlgauge.model.possible import WIDEST, within
 from crawlgauge.model.strata.partial_pooling import pool
 from crawlgauge.model.strata.strata import Strata, StratumEstimate, Whole
 from crawlgauge.model.strata.stratum_errors import (
@@ -39,7 +39,7 @@ _MAX_CELLS = 1 << 21
 """Strata are fitted so many at a time that an array takes 16 MB."""
 
 _LEAST_VARIANCE = 1e-12
-_LARGEST_VARIANCE = (math.log(10) / (2 * NORMAL_QUANTILE)) ** 2
+_LARGEST_VARIANCE = (math.log(WIDEST) / (2 * NORMAL_QUANTILE)) ** 2
 """Of a logarithm: beyond it a range is wider than a factor of ten."""
 
 _HALF_URL = 0.5
@@ -154,7 +154,7 @@ class _Numbers:
 def _find_numbers(counts: StratumCounts) -> tuple[_Numbers, ...]:
     """Return what the strata's own overlaps tell of each number."""
     days = np.array([crawl.date.toordinal() for crawl in counts.crawls], dtype=np.int64)
-    years = (days - days[0]) / DAYS_PER_YEAR
+    years = years_of(counts.crawls)
     size = max(1, _MAX_CELLS // days.size**2)
     parts = [
         _fit_some(counts.n_shared[first : first + size], days, years, counts.sample_rate)
