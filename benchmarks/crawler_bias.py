@@ -21,7 +21,7 @@ from typing import Any
 import crawlgauge
 from crawler_bias_figures import draw_ratios, draw_repeats
 from crawler_bias_tables import to_csv, to_markdown
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.simulate.archive import SimulatedArchive
 from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.set_overlaps import count_archive

@@ -19,8 +19,8 @@ import numpy as np
 
 import worlds
 from crawlgauge.crawl import Crawl
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.estimating import estimate_coverage
 from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import OverlapTable
 

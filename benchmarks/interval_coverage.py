@@ -18,8 +18,13 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from crawlgauge.model.growth import log_growth
-from crawlgauge.model.jackknife import delete_each_crawl, jackknife_variance
-from crawlgauge.model.margins import LEVEL, Margin, find_margins
+from crawlgauge.model.intervals import (
+    LEVEL,
+    Margin,
+    delete_each_crawl,
+    find_margins,
+    jackknife_variance,
+)
 from crawlgauge.model.pairs import PairData, pair_data
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.simulate.archive import SimulatedTable

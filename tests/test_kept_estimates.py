@@ -10,7 +10,7 @@ import pytest
 
 import crawlgauge as cg
 from crawlgauge import kept_estimates
-from crawlgauge.model import estimating
+from crawlgauge.model import coverage as estimating
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.overlaps import histories
 from crawlgauge.store.catalogue import Store

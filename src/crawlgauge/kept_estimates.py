@@ -59,7 +59,7 @@ def estimate_once(
     known = None if place is None else _load(place)
     if known is not None:
         return known
-    from crawlgauge.model.estimating import estimate_coverage
+    from crawlgauge.model.coverage import estimate_coverage
 
     estimates = estimate_coverage(table, persistence=persistence)
     if place is not None:

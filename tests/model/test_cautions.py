@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.phrases import percent
 
 DAYS = [0, 183, 366, 549, 732, 915]

@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from crawlgauge.model.check_change_point import ChangePoint, check_change_point, find_changes
-from crawlgauge.model.check_short_lag import ShortLag
+from crawlgauge.model.checks import ChangePoint, check_change_point, find_changes
 from crawlgauge.model.pairs import pair_data
+from crawlgauge.model.short_lag import ShortLag
 from crawlgauge.model.two_way import fit_two_way, refused_fit
 
 N = 9

@@ -2,10 +2,10 @@ import math
 
 import pytest
 
-from crawlgauge.model.check_curvature import check_curvature
-from crawlgauge.model.check_short_lag import ShortLag
-from crawlgauge.model.decay_shapes import fit_shapes
+from crawlgauge.model.checks import check_curvature
+from crawlgauge.model.decay import fit_shapes
 from crawlgauge.model.pairs import pair_data
+from crawlgauge.model.short_lag import ShortLag
 from crawlgauge.model.two_way import fit_two_way
 
 N = 12

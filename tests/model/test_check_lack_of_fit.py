@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.check_lack_of_fit import add_term, best_term, check_lack_of_fit, up_to
+from crawlgauge.model.lack_of_fit import add_term, best_term, check_lack_of_fit, up_to
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 

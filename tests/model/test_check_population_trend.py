@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from crawlgauge.model.check_population_trend import check_population_trend
+from crawlgauge.model.checks import check_population_trend
 from crawlgauge.model.estimates import Estimate
 
 

@@ -2,11 +2,11 @@ import math
 
 import pytest
 
-from crawlgauge.model.check_short_lag import check_short_lag, find_short_lag
-from crawlgauge.model.decay_shapes import fit_shapes
+from crawlgauge.model.decay import fit_shapes
 from crawlgauge.model.pairs import pair_data
+from crawlgauge.model.paper import TOO_MANY_ZEROS, has_too_many_zeros
+from crawlgauge.model.short_lag import check_short_lag, find_short_lag
 from crawlgauge.model.two_way import fit_two_way, refused_fit
-from crawlgauge.model.zero_pairs import TOO_MANY_ZEROS, has_too_many_zeros
 
 N = 12
 DAYS = [183 * k for k in range(N)]

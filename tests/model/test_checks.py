@@ -3,8 +3,8 @@ import math
 import pytest
 
 from crawlgauge.model.checks import diagnose, run_checks
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.estimating import estimate_coverage
 
 N = 10
 DAYS = [183 * k for k in range(N)]

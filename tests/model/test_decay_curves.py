@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.coverage import estimate_coverage
 
 N = 9
 DAYS = [183 * k for k in range(N)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from crawlgauge.model.decay_shapes import coverage_range, find_bend, fit_shapes
+from crawlgauge.model.decay import coverage_range, find_bend, fit_shapes
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 

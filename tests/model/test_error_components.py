@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.error_components import find_components
-from crawlgauge.model.influence import weigh_pairs
+from crawlgauge.model.intervals import find_components, weigh_pairs
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 

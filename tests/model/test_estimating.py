@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawlgauge.errors import FitError
-from crawlgauge.model.estimating import estimate_coverage
-from crawlgauge.model.margins import find_margins
+from crawlgauge.model.coverage import estimate_coverage
+from crawlgauge.model.intervals import find_margins
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.provenance import Provenance

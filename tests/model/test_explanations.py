@@ -4,8 +4,8 @@ from crawlgauge.errors import FitError
 from crawlgauge.model.checks import diagnose, run_checks
 from crawlgauge.model.estimates import Check, Estimate
 from crawlgauge.model.explanations import EXPLANATIONS, explain_check, find_explanation
-from crawlgauge.model.history_checks.running import run_history_checks
-from crawlgauge.model.history_data import history_data
+from crawlgauge.model.histories.checks import run_history_checks
+from crawlgauge.model.histories.data import history_data
 from crawlgauge.simulate.simulating import simulate_table
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.headline import (
+from crawlgauge.model.histories.data import history_data
+from crawlgauge.model.histories.headline import (
     Views,
     find_views,
     judge_persistence,
@@ -18,8 +19,7 @@ from crawlgauge.model.headline import (
     too_small,
     with_first_captures,
 )
-from crawlgauge.model.history_data import history_data
-from crawlgauge.model.known_alive.known_alive import KnownAliveFit, RevisitEffect
+from crawlgauge.model.histories.known_alive import KnownAliveFit, RevisitEffect
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import OverlapTable

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlgauge.model.history_data import HistoryData, history_data
-from crawlgauge.model.history_rows import list_history_estimators
+from crawlgauge.model.histories.data import HistoryData, history_data
+from crawlgauge.model.histories.fits import list_history_estimators
 from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.urn_settings import Avoidance, UrnSettings
 from crawlgauge.simulate.urn_table import draw_table

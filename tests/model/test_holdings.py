@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.holdings import count_captures, count_holdings
+from crawlgauge.model.histories.data import count_captures, count_holdings
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import OverlapTable
 

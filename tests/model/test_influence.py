@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.influence import weigh_pairs
+from crawlgauge.model.intervals import weigh_pairs
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 

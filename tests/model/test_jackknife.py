@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.model.growth import log_growth
-from crawlgauge.model.jackknife import delete_each_crawl, jackknife_variance
+from crawlgauge.model.intervals import delete_each_crawl, jackknife_variance
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.overlaps.table import OverlapTable

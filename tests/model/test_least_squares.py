@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from crawlgauge.model.least_squares import fit_linear
+from crawlgauge.model.paper import fit_linear
 
 
 def test_parameters_minimise_the_weighted_sum_of_squares():

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from crawlgauge.model.jackknife import delete_each_crawl, jackknife_variance
-from crawlgauge.model.margins import find_margins
+from crawlgauge.model.intervals import delete_each_crawl, find_margins, jackknife_variance
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way, refused_fit
 

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.margins import Margin
+from crawlgauge.model.intervals import Margin
 from crawlgauge.model.ranges import exponential, growth_rate, half_life_years, population
 
 TOO_LONG = "longer than this series can tell"

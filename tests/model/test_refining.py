@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Estimate, Newest
-from crawlgauge.model.estimating import estimate_coverage
-from crawlgauge.model.holdings import count_holdings
-from crawlgauge.model.statement_histories import state_histories
+from crawlgauge.model.histories.data import count_holdings
+from crawlgauge.model.statement import state_histories
 from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.simulate.scenarios import find_scenario

@@ -3,10 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from crawlgauge.model.check_change_point import find_changes
-from crawlgauge.model.check_short_lag import ShortLag
+from crawlgauge.model.checks import Regime, drop_pairs_across, find_changes, split_at
 from crawlgauge.model.pairs import pair_data
-from crawlgauge.model.regimes import Regime, drop_pairs_across, split_at
+from crawlgauge.model.short_lag import ShortLag
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.overlaps.table import MISSING
 

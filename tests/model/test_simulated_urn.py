@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.coverage import estimate_coverage
 
 STEP_DAYS = 183
 ALPHA = 0.73

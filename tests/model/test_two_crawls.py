@@ -3,7 +3,7 @@ import math
 import pytest
 
 from crawlgauge.errors import FitError
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.coverage import estimate_coverage
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crawlgauge.crawl import Crawl
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.estimating import estimate_coverage
-from crawlgauge.model.holdings import count_holdings
-from crawlgauge.model.planning.making_plans import plan_crawls
+from crawlgauge.model.histories.data import count_holdings
+from crawlgauge.model.plan import plan_crawls
 from crawlgauge.model.union import estimate_union
 from crawlgauge.model.window import keep_crawls
 from crawlgauge.overlaps.histories import Histories

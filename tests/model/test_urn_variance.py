@@ -3,10 +3,9 @@ import itertools
 import numpy as np
 import pytest
 
-from crawlgauge.model.influence import weigh_pairs
+from crawlgauge.model.intervals import urn_moments, urn_state, weigh_pairs
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
-from crawlgauge.model.urn_variance import urn_moments, urn_state
 
 DAYS = [0, 150, 400, 500, 900, 1300]
 SIZES = [25_000, 30_000, 20_000, 40_000, 30_000, 50_000]

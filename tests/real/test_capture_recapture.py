@@ -7,17 +7,24 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from crawlgauge.model.closed_population.loglinear import fit_loglinear
-from crawlgauge.model.closed_population.simple_counts import estimate_chao, estimate_schnabel
-from crawlgauge.model.history_data import HistoryData
-from crawlgauge.model.open_population.cjs_intervals import logit_interval
-from crawlgauge.model.open_population.cormack_jolly_seber import fit_cormack_jolly_seber
-from crawlgauge.model.open_population.jolly_seber import fit_jolly_seber
-from crawlgauge.model.open_population.recaptures import count_recaptures
+from crawlgauge.model.histories.closed_population import (
+    estimate_chao,
+    estimate_schnabel,
+    fit_loglinear,
+)
+from crawlgauge.model.histories.cormack_jolly_seber import fit_cormack_jolly_seber
+from crawlgauge.model.histories.data import HistoryData, count_recaptures
+from crawlgauge.model.histories.jolly_seber import fit_jolly_seber
 
 pytestmark = pytest.mark.real
 
 VOLE_DAYS = (35, 28, 35, 28, 34)
+
+
+def logit_interval(value, se):
+    """Return the interval of a share that is symmetric on the scale of logits."""
+    half = special.ndtri(0.975) * se / (value * (1 - value))
+    return special.expit(special.logit(value) + np.array([-half, half]))
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.model.alarm.checking_newest import judge_series
-from crawlgauge.model.alarm.series import read_series
+from crawlgauge.model.expectation import read_series
+from crawlgauge.model.newest_check import judge_series
 from crawlgauge.model.window import keep_crawls
 
 

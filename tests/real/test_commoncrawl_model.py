@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
 pytestmark = pytest.mark.real

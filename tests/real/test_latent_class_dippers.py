@@ -5,8 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from crawlgauge.model.history_data import HistoryData
-from crawlgauge.model.latent_class.fitting import fit_latent_class
+from crawlgauge.model.histories.data import HistoryData
+from crawlgauge.model.histories.latent_class import fit_latent_class
 
 
 @pytest.fixture

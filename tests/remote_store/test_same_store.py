@@ -111,7 +111,7 @@ def test_estimates_are_kept_for_the_next_time(both, monkeypatch):
     table = cg.count_overlaps(place.store)
     first = cg.estimate(table, store=place.store)
     assert [name for name in place.names() if name.startswith("cache/estimates-")]
-    monkeypatch.setattr("crawlgauge.model.estimating.estimate_coverage", None)
+    monkeypatch.setattr("crawlgauge.model.coverage.estimate_coverage", None)
     assert cg.estimate(table, store=place.store).estimates == first.estimates
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.model.alarm.checking_newest import judge_series
-from crawlgauge.model.alarm.series import read_series
+from crawlgauge.model.expectation import read_series
+from crawlgauge.model.newest_check import judge_series
 from crawlgauge.report.alarm_blocks import to_blocks
 from crawlgauge.report.alarm_json import to_dict, to_json
 from crawlgauge.report.blocks import render_blocks

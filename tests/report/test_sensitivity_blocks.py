@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.sensitivity.results import Movement, Movements
+from crawlgauge.model.sensitivity import Movement, Movements
 from crawlgauge.report import sensitivity_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.sensitivity_blocks import to_blocks

@@ -10,7 +10,7 @@ import pytest
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.strata.strata import Strata, StratumEstimate, Whole
+from crawlgauge.model.strata import Strata, StratumEstimate, Whole
 from crawlgauge.report import strata_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.charts.chart import Chart, NoChart

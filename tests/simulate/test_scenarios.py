@@ -3,7 +3,7 @@
 import pytest
 
 from crawlgauge.errors import SimulationError
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.simulate.describing import describe, flatten_settings
 from crawlgauge.simulate.scenarios import SCENARIOS, find_scenario
 from crawlgauge.simulate.urn_table import draw_table

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.errors import SimulationError
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.simulate.courses import Course
 from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.scenarios import SCENARIOS, find_scenario

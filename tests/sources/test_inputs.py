@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from crawlgauge.errors import SourceError
-from crawlgauge.sources.inputs import STDIN, find_inputs
+from crawlgauge.sources.decompress import STDIN
+from crawlgauge.sources.inputs import find_inputs
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.comparison.comparing import OwnSeries, compare_archives
+from crawlgauge.model.comparison import OwnSeries, compare_archives
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.overlaps.table import ArchiveCounts
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawlgauge.model.estimating import estimate_coverage
-from crawlgauge.model.history_data import history_data
-from crawlgauge.model.known_alive.known_alive import fit_known_alive
+from crawlgauge.model.coverage import estimate_coverage
+from crawlgauge.model.histories.data import history_data
+from crawlgauge.model.histories.known_alive import fit_known_alive
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.simulate.courses import Course

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.model.estimating import estimate_coverage
-from crawlgauge.model.sensitivity.variations import divide_histories
-from crawlgauge.model.turnover.following import follow_crawls
+from crawlgauge.model.coverage import estimate_coverage
+from crawlgauge.model.sensitivity import divide_histories
+from crawlgauge.model.turnover import follow_crawls
 from crawlgauge.overlaps.histories import Histories
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.margins import find_margins
+from crawlgauge.model.intervals import find_margins
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.overlaps.table import OverlapTable

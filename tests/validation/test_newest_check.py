@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from crawlgauge.model.alarm.checking_newest import judge_series
-from crawlgauge.model.alarm.series import read_series
+from crawlgauge.model.expectation import read_series
+from crawlgauge.model.newest_check import judge_series
 from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.urn_settings import TableNoise, UrnSettings
 from crawlgauge.simulate.urn_table import draw_table

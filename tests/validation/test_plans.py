@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.estimating import estimate_coverage
-from crawlgauge.model.planning.making_plans import plan_crawls
+from crawlgauge.model.coverage import estimate_coverage
+from crawlgauge.model.plan import plan_crawls
 from crawlgauge.simulate.courses import Course
 from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.urn_settings import TableNoise, UrnSettings

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.estimating import estimate_coverage
-from crawlgauge.model.recall.recalling import HeldCounts, recall_reference, series_of
-from crawlgauge.model.recall.results import Reference
+from crawlgauge.model.coverage import estimate_coverage
+from crawlgauge.model.recall import HeldCounts, Reference, recall_reference, series_of
 from crawlgauge.overlaps.table import OverlapTable
 
 pytestmark = pytest.mark.slow

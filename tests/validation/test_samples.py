@@ -8,10 +8,10 @@ import pytest
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.keys.sampling import WHOLE
-from crawlgauge.model.estimating import estimate_coverage
-from crawlgauge.model.history_data import history_data
-from crawlgauge.model.known_alive.known_alive import fit_known_alive
-from crawlgauge.model.margins import find_margins
+from crawlgauge.model.coverage import estimate_coverage
+from crawlgauge.model.histories.data import history_data
+from crawlgauge.model.histories.known_alive import fit_known_alive
+from crawlgauge.model.intervals import find_margins
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.overlaps.counting import count_sets

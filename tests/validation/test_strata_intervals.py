@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.estimating import estimate_coverage
-from crawlgauge.model.strata.estimating_strata import estimate_strata
+from crawlgauge.model.coverage import estimate_coverage
+from crawlgauge.model.strata import estimate_strata
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import OverlapTable, Stratum, StratumCounts
 

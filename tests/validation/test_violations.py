@@ -12,8 +12,8 @@ from dataclasses import replace
 import pytest
 
 from crawlgauge.model.checks import diagnose
-from crawlgauge.model.decay_shapes import coverage_range
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.coverage import estimate_coverage
+from crawlgauge.model.decay import coverage_range
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.simulate.scenarios import find_scenario

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.simulate.simulating import choose_web
 from crawlgauge.simulate.web_archive import simulate_web

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
-from crawlgauge.model.margins import Margins
+from crawlgauge.model.intervals import Margins
 from crawlgauge.model.pairs import PairData
+from crawlgauge.model.paper import ZeroPairs, has_too_many_zeros
 from crawlgauge.model.phrases import count, names, per_year, percent, span, things
-from crawlgauge.model.two_crawls import lower_bound
-from crawlgauge.model.two_way import TwoWayFit
-from crawlgauge.model.zero_pairs import ZeroPairs, has_too_many_zeros
+from crawlgauge.model.two_way import TwoWayFit, lower_bound
 from crawlgauge.overlaps.table import OverlapTable
 
 __all__ = ["list_cautions"]

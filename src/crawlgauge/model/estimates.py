@@ -16,6 +16,7 @@ __all__ = [
     "Estimates",
     "EstimatorRow",
     "FirstCaptures",
+    "Grade",
     "Headline",
     "Newest",
     "PairResidual",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 Basis = Literal["interval", "empirical-band", "none"]
+Grade = Literal["A", "B", "C", "none"]
 Status = Literal["ok", "info", "warn", "fail", "na"]
 
 
@@ -155,7 +157,7 @@ class Agreement:
     """How far the estimators are apart, and the grade that follows."""
 
     spread: float | None
-    grade: Literal["A", "B", "C", "none"]
+    grade: Grade
     reason: str
 
 

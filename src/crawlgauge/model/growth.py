@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.least_squares import fit_linear
 from crawlgauge.model.pairs import MAX_LOG, PairData, freeze_arrays
+from crawlgauge.model.paper import fit_linear
 
 __all__ = ["GrowthFit", "fit_growth_model", "growth_coefficients", "log_growth"]
 

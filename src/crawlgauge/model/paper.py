@@ -7,11 +7,94 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.estimates import PaperFit, StartFit
-from crawlgauge.model.least_squares import fit_linear
-from crawlgauge.model.pairs import MAX_LOG, PairData
+from crawlgauge.crawl import DAYS_PER_YEAR
+from crawlgauge.model.estimates import PairResidual, PaperFit, StartFit
+from crawlgauge.model.pairs import MAX_LOG, PairData, freeze_arrays
+from crawlgauge.model.two_way import TwoWayFit
+from crawlgauge.overlaps.table import OverlapTable, Pair
 
-__all__ = ["PooledLine", "fit_paper", "fit_pooled", "half_life"]
+__all__ = [
+    "TOO_MANY_ZEROS",
+    "PooledLine",
+    "ZeroPairs",
+    "expect_zeros",
+    "fit_linear",
+    "fit_paper",
+    "fit_pooled",
+    "half_life",
+    "has_too_many_zeros",
+    "list_residuals",
+]
+
+
+# ----------------------------- weighted least squares that says which parameters the data determine
+
+
+# One day of difference among decades leaves a singular value ratio of about 1e-4, so that
+# anything this small is rounding and no information.
+_RANK_TOLERANCE = 1e-10
+_IDENTIFIED = 1 - 1e-8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LinearFit:
+    """Parameters of a linear model, and what they leave unexplained.
+
+    Parameters
+    ----------
+    parameters
+        One for each column of the design; NaN where the data do not determine it.
+    residuals
+        Response minus fit, for each row.
+    rank
+        Number of independent columns.
+    """
+
+    parameters: NDArray[np.float64]
+    residuals: NDArray[np.float64]
+    rank: int
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, "parameters", "residuals")
+
+
+def fit_linear(
+    design: NDArray[np.float64], response: NDArray[np.float64], weight: NDArray[np.float64]
+) -> LinearFit:
+    """Fit ``response = design @ parameters`` by weighted least squares.
+
+    Parameters
+    ----------
+    design
+        A row for each observation, a column for each parameter.
+    response
+        What is to be explained.
+    weight
+        Weight of each row, positive.
+
+    Examples
+    --------
+    >>> lags = np.array([1.0, 2.0, 3.0])
+    >>> fit_linear(np.column_stack([lags, 2 * lags, np.ones(3)]), 5 - lags, np.ones(3)).parameters
+    array([nan, nan,  5.])
+    """
+    root = np.sqrt(weight)
+    left, singular, right = np.linalg.svd(design * root[:, None], full_matrices=False)
+    kept = singular > _RANK_TOLERANCE * singular.max(initial=0.0)
+    left, singular, right = left[:, kept], singular[kept], right[kept]
+    # The shortest of all solutions fits as well as any; a parameter is determined if its unit
+    # vector lies in the space that the rows span.
+    solution = right.T @ ((left.T @ (response * root)) / singular)
+    identified = np.sum(right**2, axis=0) > _IDENTIFIED
+    return LinearFit(
+        parameters=np.where(identified, solution, np.nan),
+        residuals=response - design @ solution,
+        rank=int(kept.sum()),
+    )
+
+
+# ----------------------------------------------------------------------------- the published method
+
 
 Direction = Literal["forward", "backward"]
 
@@ -138,3 +221,118 @@ def _fit_line(
         log_persistence=float(fit.parameters[1]),
         r_squared=1 - float(weight @ fit.residuals**2) / total if has_freedom else None,
     )
+
+
+# ------------------------------------------------------------- how far each pair lies from the fits
+
+
+def list_residuals(
+    table: OverlapTable, line: PooledLine | None, fit: TwoWayFit
+) -> tuple[PairResidual, ...]:
+    """List the similarities of every known pair and its residuals.
+
+    Parameters
+    ----------
+    table
+        The overlaps; of two crawls of the same date the first by label is a.
+    line
+        The paper's forward line, where there is one.
+    fit
+        The two-way model.
+    """
+    positions = {crawl.label: k for k, crawl in enumerate(table.crawls)}
+    return tuple(_residual(pair, line, fit, positions[pair.b.label]) for pair in table.pairs())
+
+
+def _residual(pair: Pair, line: PooledLine | None, fit: TwoWayFit, end: int) -> PairResidual:
+    lag_years = (pair.b.date - pair.a.date).days / DAYS_PER_YEAR
+    lag = np.array([lag_years])
+    log_r = log_r_two_way = None
+    if pair.n_shared:
+        log_containment = math.log(pair.containment_a_in_b)
+        if line is not None:
+            log_r = log_containment - float(line.log_containments(lag)[0])
+        fitted = float(fit.log_containments(np.array([end]), lag)[0])
+        log_r_two_way = None if math.isnan(fitted) else log_containment - fitted
+    return PairResidual(
+        a=pair.a.label,
+        b=pair.b.label,
+        lag_years=lag_years,
+        n_shared=pair.n_shared,
+        containment=pair.containment_a_in_b,
+        containment_backward=pair.containment_b_in_a,
+        jaccard=pair.jaccard,
+        dice=pair.dice,
+        log_r=log_r,
+        log_r_two_way=log_r_two_way,
+    )
+
+
+# ------------------------------------------------------------------------- pairs that share nothing
+
+
+TOO_MANY_ZEROS = "more than a fifth of the pairs share nothing: capture histories are needed"
+
+_MAX_ZERO_SHARE = 0.2
+_FEW_EXPECTED = 5
+_MANY_EXPECTED = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ZeroPairs:
+    """The pairs that share nothing, and how much each was expected to share.
+
+    Parameters
+    ----------
+    pairs
+        Start and end of each, one row a pair.
+    expected
+        URLs expected to be shared according to the fit to the other pairs; NaN without a fit.
+    """
+
+    pairs: NDArray[np.int64]
+    expected: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, "pairs", "expected")
+
+    @property
+    def n_chance(self) -> int:
+        """Number of pairs of which so little was expected that chance explains the zero."""
+        return int(np.sum(self.expected < _FEW_EXPECTED))
+
+    @property
+    def is_structural(self) -> NDArray[np.bool_]:
+        """For each pair, whether so much was expected that the crawler must have avoided it."""
+        return self.expected >= _MANY_EXPECTED
+
+    @property
+    def n_unclear(self) -> int:
+        """Number of pairs that are neither."""
+        return len(self.pairs) - self.n_chance - int(self.is_structural.sum())
+
+
+def has_too_many_zeros(pairs: PairData) -> bool:
+    """Tell whether more than a fifth of the known pairs share nothing."""
+    return len(pairs.zeros) > _MAX_ZERO_SHARE * pairs.n_known
+
+
+def expect_zeros(pairs: PairData, fit: TwoWayFit, line: PooledLine | None) -> ZeroPairs:
+    """Compute what the pairs that share nothing were expected to share.
+
+    Parameters
+    ----------
+    pairs
+        All pairs.
+    fit
+        The two-way model of the pairs that share something.
+    line
+        Their pooled line, which stands in where the two-way model says nothing.
+    """
+    start, end = pairs.zeros[:, 0], pairs.zeros[:, 1]
+    lags = pairs.lags_between(start, end)
+    log_containment = fit.log_containments(end, lags)
+    if line is not None:
+        unknown = np.isnan(log_containment)
+        log_containment = np.where(unknown, line.log_containments(lags), log_containment)
+    return ZeroPairs(pairs=pairs.zeros, expected=pairs.n_counted[start] * np.exp(log_containment))

@@ -7,7 +7,7 @@ intervals (Wilson's for shares): they hold for small counts too, and are never b
 import math
 
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.margins import LEVEL, NORMAL_QUANTILE
+from crawlgauge.model.intervals import LEVEL, NORMAL_QUANTILE
 
 __all__ = ["part_of", "scaled", "share"]
 

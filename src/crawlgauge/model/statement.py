@@ -1,9 +1,13 @@
 """The answer in one sentence, with the assumption that it rests on."""
 
-from crawlgauge.model.estimates import Estimate, Newest
+from crawlgauge.model.estimates import Estimate, Grade, Newest
 from crawlgauge.model.phrases import count, percent, percent_range, span, things
 
-__all__ = ["append_clauses", "state_decay", "state_headline", "state_reachable"]
+__all__ = ["state_headline", "state_histories"]
+
+
+# --------------------------------- the answer in one sentence, with the assumption that it rests on
+
 
 _PREFIX = "not identifiable: "
 
@@ -117,3 +121,43 @@ def append_clauses(*clauses: str | None) -> str:
     """Write what is known behind a sentence."""
     present = [clause for clause in clauses if clause is not None]
     return f"; {', and '.join(present)}" if present else ""
+
+
+# ------------- the answer from capture histories in one sentence, never more certain than its grade
+
+
+def state_histories(
+    *,
+    coverage: Estimate,
+    grade: Grade,
+    half_life_years: Estimate,
+    newest: Newest,
+    level: str,
+) -> str:
+    """Write the headline's sentence.
+
+    Parameters
+    ----------
+    coverage
+        The typical coverage, with its range.
+    grade
+        How far it can be trusted. At ``C`` only the range is told.
+    half_life_years
+        The turnover.
+    newest
+        The last crawl.
+    level
+        What is compared.
+    """
+    what = things(level)
+    share = f"of the {what} that such crawls can reach"
+    value, low, high = coverage.value, coverage.low, coverage.high
+    if value is None or low is None or high is None:
+        raise ValueError("a coverage from histories has a value and a range")
+    if grade == "C":
+        return (
+            f"A typical crawl holds between {percent(low)} and {percent(high)} {share}; where in "
+            "between, these histories do not settle."
+        )
+    clauses = append_clauses(state_decay(half_life_years, what), state_reachable(newest))
+    return f"A typical crawl holds about {percent_range(value, low, high)} {share}{clauses}."

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.model.estimates import Estimate, Estimates, Union
-from crawlgauge.model.holdings import Holdings, count_holdings
-from crawlgauge.model.margins import NORMAL_QUANTILE
+from crawlgauge.model.histories.data import Holdings, count_holdings
+from crawlgauge.model.intervals import NORMAL_QUANTILE
 from crawlgauge.model.pairs import years_of
 from crawlgauge.overlaps.table import OverlapTable
 
 __all__ = ["estimate_union"]
+
 
 _Three = tuple[float, float, float]
 

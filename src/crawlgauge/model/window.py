@@ -15,7 +15,7 @@ from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.provenance import Setting
 
-__all__ = ["LATEST", "choose_window", "keep_crawls"]
+__all__ = ["choose_window", "keep_crawls"]
 
 LATEST = "latest"
 """The regime of the newest crawl."""

@@ -5,9 +5,8 @@ from typing import Any
 
 from crawlgauge.api import Fit, estimate
 from crawlgauge.locations import StrPath
-from crawlgauge.model.alarm.checking_newest import FALSE_ALARMS, THRESHOLD, check_newest_crawl
-from crawlgauge.model.alarm.comparison import MIN_CRAWLS
-from crawlgauge.model.alarm.newest_check import NewestCheck
+from crawlgauge.model.expectation import MIN_CRAWLS, NewestCheck
+from crawlgauge.model.newest_check import FALSE_ALARMS, THRESHOLD, check_newest_crawl
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import alarm_blocks, alarm_json
 from crawlgauge.report.blocks import render_blocks

@@ -10,8 +10,7 @@ from crawlgauge import api
 from crawlgauge.errors import FitError, OverlapError
 from crawlgauge.keys.sampling import WHOLE, parse_rate, threshold_of
 from crawlgauge.locations import DEFAULT_STORE, StrPath, find_store
-from crawlgauge.model.comparison.comparing import OwnSeries, compare_archives
-from crawlgauge.model.comparison.comparison import Comparison
+from crawlgauge.model.comparison import Comparison, OwnSeries, compare_archives
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.questions.gaps import DEFAULT_MAX_GAP, parse_gap

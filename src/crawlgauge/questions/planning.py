@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawlgauge.api import Fit
-from crawlgauge.model.planning.making_plans import plan_crawls
-from crawlgauge.model.planning.plan import Plan
-from crawlgauge.model.planning.usual_wishes import Wishes, usual_wishes
+from crawlgauge.model.plan import Wishes, plan_crawls, usual_wishes
+from crawlgauge.model.situation import Plan
 from crawlgauge.report import plan_blocks, plan_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section

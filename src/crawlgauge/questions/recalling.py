@@ -13,8 +13,7 @@ from crawlgauge.crawl import Crawl, parse_date
 from crawlgauge.errors import CrawlgaugeError, FitError, SourceError, StoreError
 from crawlgauge.ingest.options import read_scope
 from crawlgauge.locations import StrPath, find_store
-from crawlgauge.model.recall.recalling import Series, recall_reference, series_of
-from crawlgauge.model.recall.results import Kind, Recall, Reference
+from crawlgauge.model.recall import Kind, Recall, Reference, Series, recall_reference, series_of
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.report import recall_blocks, recall_json
 from crawlgauge.report.blocks import render_blocks

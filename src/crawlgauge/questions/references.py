@@ -14,8 +14,7 @@ import numpy as np
 
 from crawlgauge.errors import SourceError, StoreError
 from crawlgauge.locations import StrPath
-from crawlgauge.model.recall.recalling import HeldCounts
-from crawlgauge.model.recall.results import Kind
+from crawlgauge.model.recall import HeldCounts, Kind
 from crawlgauge.overlaps.key_union import count_below
 from crawlgauge.overlaps.reference import (
     ReferenceList,

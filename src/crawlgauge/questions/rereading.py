@@ -16,8 +16,7 @@ from crawlgauge.ingest.options import ReadOptions, read_scope
 from crawlgauge.keys.rules import BY_URL, RULES, SURT
 from crawlgauge.locations import StrPath
 from crawlgauge.model.phrases import names
-from crawlgauge.model.sensitivity.results import Kind
-from crawlgauge.model.sensitivity.variations import Variation, fit_to
+from crawlgauge.model.sensitivity import Kind, Variation, fit_to
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Setting
 from crawlgauge.sources.inputs import STDIN

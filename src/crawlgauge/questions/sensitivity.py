@@ -11,19 +11,22 @@ from typing import Any
 from crawlgauge.api import Fit, Progress, open_store
 from crawlgauge.errors import FitError, OverlapError
 from crawlgauge.locations import StrPath, find_store
-from crawlgauge.model.sensitivity.measuring import estimate_like, measure, rank_movements
-from crawlgauge.model.sensitivity.results import Movement, Movements
-from crawlgauge.model.sensitivity.variations import (
+from crawlgauge.model.sensitivity import (
     N_PARTS,
+    Movement,
+    Movements,
     Variation,
     as_parts,
     divide_histories,
+    estimate_like,
     fit_to,
+    measure,
+    rank_movements,
+    weigh_crawls,
     without_crawls,
     without_regimes,
     without_short_lags,
 )
-from crawlgauge.model.sensitivity.weights import weigh_crawls
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.questions.rereading import (
     Choice,

@@ -11,7 +11,7 @@ from crawlgauge.errors import FitError, OverlapError
 from crawlgauge.locations import StrPath
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.model.phrases import names
-from crawlgauge.model.strata.strata import Strata
+from crawlgauge.model.strata import Strata
 from crawlgauge.overlaps.table import MIN_SHARED
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.report import strata_blocks, strata_json
@@ -132,7 +132,7 @@ def estimate_strata(
     FitError
         If no crawl is left, or one that is left out is not there.
     """
-    from crawlgauge.model.strata.estimating_strata import estimate_strata as estimate
+    from crawlgauge.model.strata import estimate_strata as estimate
     from crawlgauge.overlaps.strata import count_strata, suffix_list_date
 
     opened = api.open_store(store)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from crawlgauge.model.turnover.following import follow_crawls
-from crawlgauge.model.turnover.results import Turnover
+from crawlgauge.model.turnover import Turnover, follow_crawls
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import history_blocks, history_json
 from crawlgauge.report.blocks import render_blocks

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from crawlgauge.model.alarm.newest_check import Measure, NewestCheck
+from crawlgauge.model.expectation import Measure, NewestCheck
 from crawlgauge.report.estimate_json import to_plain
 
-__all__ = ["SCHEMA", "to_dict", "to_json"]
+__all__ = ["to_dict", "to_json"]
 
 SCHEMA = "crawlgauge.check/1"
 

@@ -1,7 +1,7 @@
 """A comparison of archives in words, in the order in which people ask."""
 
 from crawlgauge.crawl import DAYS_PER_YEAR
-from crawlgauge.model.comparison.comparison import Comparison, HostHoldings
+from crawlgauge.model.comparison import Comparison, HostHoldings
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, names, percent, span, things
 from crawlgauge.report.blocks import Block, Grid, Item, Paragraph

@@ -4,7 +4,7 @@ import json
 from dataclasses import fields
 from typing import Any
 
-from crawlgauge.model.comparison.comparison import Comparison
+from crawlgauge.model.comparison import Comparison
 from crawlgauge.report.estimate_json import to_plain
 
 __all__ = ["SCHEMA", "to_dict", "to_json"]

@@ -1,7 +1,7 @@
 """Two archives in tables: their matched crawls, or one row for each two of several."""
 
 from crawlgauge.crawl import DAYS_PER_YEAR
-from crawlgauge.model.comparison.comparison import ArchivePair
+from crawlgauge.model.comparison import ArchivePair
 from crawlgauge.model.phrases import count, percent, span
 from crawlgauge.report.blocks import Block, Grid, Paragraph
 from crawlgauge.report.range_text import UNKNOWN, with_range

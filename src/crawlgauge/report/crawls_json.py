@@ -9,7 +9,7 @@ from typing import Any
 from crawlgauge.crawl import Crawl, format_time
 from crawlgauge.damage import Damage
 
-__all__ = ["SCHEMA", "CrawlRecord", "LevelRecord", "to_dict", "to_json"]
+__all__ = ["CrawlRecord", "LevelRecord", "to_json"]
 
 SCHEMA = "crawlgauge.crawls/1"
 

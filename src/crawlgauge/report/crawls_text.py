@@ -7,7 +7,7 @@ from crawlgauge.report.blocks import Block, Grid, Paragraph, render_blocks
 from crawlgauge.report.crawls_json import CrawlRecord, LevelRecord
 from crawlgauge.report.text_table import Column
 
-__all__ = ["describe_added", "list_reasons", "to_blocks", "to_text"]
+__all__ = ["describe_added", "list_reasons", "to_text"]
 
 _WIDTH = 88
 _TABLE_WIDTH = 100

@@ -9,7 +9,7 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.provenance import Provenance
 
-__all__ = ["SCHEMA", "to_dict", "to_json", "to_plain"]
+__all__ = ["to_dict", "to_json", "to_plain"]
 
 SCHEMA = "crawlgauge.estimate/1"
 

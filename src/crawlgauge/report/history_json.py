@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.turnover.results import CrawlTurnover, Turnover
+from crawlgauge.model.turnover import CrawlTurnover, Turnover
 
 __all__ = ["SCHEMA", "to_dict", "to_json"]
 

@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.model.planning.plan import Plan
+from crawlgauge.model.situation import Plan
 from crawlgauge.report.estimate_json import to_plain
 
 __all__ = ["SCHEMA", "to_dict", "to_json"]

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from crawlgauge.model.phrases import names, percent, things
-from crawlgauge.model.sensitivity.results import Movement, Movements
-from crawlgauge.model.sensitivity.wording import signed_percent
+from crawlgauge.model.sensitivity import Movement, Movements, signed_percent
 from crawlgauge.report.blocks import Block, Grid, Item, Paragraph
 from crawlgauge.report.range_text import UNKNOWN
 from crawlgauge.report.text_table import Column

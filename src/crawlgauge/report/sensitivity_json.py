@@ -5,7 +5,7 @@ from dataclasses import fields
 from typing import Any
 
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.sensitivity.results import Movement, Movements
+from crawlgauge.model.sensitivity import Movement, Movements
 
 __all__ = ["SCHEMA", "to_dict", "to_json"]
 

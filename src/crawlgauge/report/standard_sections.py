@@ -4,13 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from crawlgauge.errors import CrawlgaugeError, FitError
-from crawlgauge.model.alarm.checking_newest import check_newest_crawl
-from crawlgauge.model.alarm.newest_check import NewestCheck
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.model.planning.making_plans import plan_crawls
-from crawlgauge.model.planning.usual_wishes import usual_wishes
-from crawlgauge.model.turnover.following import follow_crawls
-from crawlgauge.model.turnover.results import Turnover
+from crawlgauge.model.expectation import NewestCheck
+from crawlgauge.model.newest_check import check_newest_crawl
+from crawlgauge.model.plan import plan_crawls, usual_wishes
+from crawlgauge.model.turnover import Turnover, follow_crawls
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import alarm_blocks, history_blocks, plan_blocks
 from crawlgauge.report.blocks import Block, Paragraph

@@ -1,12 +1,12 @@
 """`Strata` in words: the answer, and the table of what is missing most."""
 
 from crawlgauge.model.phrases import count, names, percent, things
-from crawlgauge.model.strata.strata import Strata, StratumEstimate
+from crawlgauge.model.strata import Strata, StratumEstimate
 from crawlgauge.report.blocks import Block, Grid, Paragraph
 from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
 from crawlgauge.report.text_table import Column
 
-__all__ = ["DEFAULT_TOP", "to_blocks"]
+__all__ = ["to_blocks"]
 
 DEFAULT_TOP = 20
 """As many rows as fit a screen with what is said around them."""

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.strata.strata import Strata, StratumEstimate, Whole
+from crawlgauge.model.strata import Strata, StratumEstimate, Whole
 
 __all__ = ["SCHEMA", "to_csv", "to_dict", "to_json"]
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from crawlgauge.errors import FitError
-from crawlgauge.model.alarm.checking_newest import check_newest_crawl, judge_series
-from crawlgauge.model.alarm.series import read_series
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.expectation import read_series
+from crawlgauge.model.newest_check import check_newest_crawl, judge_series
 from crawlgauge.model.window import keep_crawls
 from crawlgauge.simulate.courses import Course
 from crawlgauge.simulate.dates import DatePlan

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.alarm.comparable_levels import compare_levels
+from crawlgauge.model.expectation import compare_levels
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from crawlgauge.model.alarm.prediction import MIN_EARLIER, predict_next
+from crawlgauge.model.expectation import MIN_EARLIER, predict_next
 
 YEARS = np.arange(8) / 2
 STEADY = np.array([0.02, -0.05, 0.04, 0.0, -0.03, 0.05, -0.02, 0.01])

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.closed_population.simple_counts import (
+from crawlgauge.model.histories.closed_population import (
     estimate_chao,
     estimate_chapman,
     estimate_lincoln_petersen,
     estimate_schnabel,
 )
-from crawlgauge.model.history_data import HistoryData
+from crawlgauge.model.histories.data import HistoryData
 
 ALL = (estimate_lincoln_petersen, estimate_chapman, estimate_schnabel, estimate_chao)
 

@@ -5,9 +5,8 @@ import pytest
 from scipy import optimize, special
 
 from crawlgauge.errors import FitError
-from crawlgauge.model.closed_population.loglinear import fit_loglinear
-from crawlgauge.model.closed_population.simple_counts import estimate_lincoln_petersen
-from crawlgauge.model.history_data import HistoryData
+from crawlgauge.model.histories.closed_population import estimate_lincoln_petersen, fit_loglinear
+from crawlgauge.model.histories.data import HistoryData
 
 
 def make_data(urls):

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.comparison.carrying import carrying_from_series, carrying_with
-from crawlgauge.model.comparison.comparing import OwnSeries, compare_archives
-from crawlgauge.model.comparison.matching import match_crawls
+from crawlgauge.model.comparison import OwnSeries, compare_archives, match_crawls
 from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.log_range import carrying_from_series, carrying_with
 from crawlgauge.overlaps.table import ArchiveCounts, HostCounts
 
 NOTHING = OwnSeries(coverage=Estimate.unknown("none"), persistence=Estimate.unknown("none"))

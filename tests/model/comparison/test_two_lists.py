@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from crawlgauge.model.comparison.log_range import LogRange, typical_value
-from crawlgauge.model.comparison.two_lists import TwoLists
+from crawlgauge.model.comparison import TwoLists
+from crawlgauge.model.log_range import LogRange, typical_value
 
 
 def test_turtles_of_which_ten_are_marked_have_the_size_that_the_formulas_give():

@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 
-from crawlgauge.model.history_checks.capture_dependence import (
+from crawlgauge.model.histories.data import HistoryData
+from crawlgauge.model.histories.dependence import (
     MIN_CRAWLS,
     Scatter,
     measure_dependence,
 )
-from crawlgauge.model.history_data import HistoryData
 
 N_URLS = 1e6
 LONG_AND_SHORT = ((0.5, 0.95, 1.0), (0.5, 0.6, 1.0))

@@ -2,14 +2,14 @@ import math
 
 import pytest
 
-from crawlgauge.model.history_checks.capture_dependence import (
+from crawlgauge.model.histories.checks import check_heterogeneous_capture
+from crawlgauge.model.histories.data import history_data
+from crawlgauge.model.histories.dependence import (
     CaptureDependence,
     LogOdds,
     Scatter,
     measure_dependence,
 )
-from crawlgauge.model.history_checks.heterogeneous_capture import check_heterogeneous_capture
-from crawlgauge.model.history_data import history_data
 from crawlgauge.simulate.scenarios import find_scenario
 from crawlgauge.simulate.urn_settings import change_settings
 from crawlgauge.simulate.urn_table import draw_table

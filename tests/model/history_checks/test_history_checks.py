@@ -1,10 +1,9 @@
 import pytest
 
 from crawlgauge.model.checks import diagnose
-from crawlgauge.model.explanation import Explanation
-from crawlgauge.model.history_checks.explanations import HISTORY_EXPLANATIONS
-from crawlgauge.model.history_checks.running import run_history_checks
-from crawlgauge.model.history_data import history_data
+from crawlgauge.model.explanations import HISTORY_EXPLANATIONS, Explanation
+from crawlgauge.model.histories.checks import run_history_checks
+from crawlgauge.model.histories.data import history_data
 from crawlgauge.simulate.scenarios import find_scenario
 from crawlgauge.simulate.urn_settings import change_settings
 from crawlgauge.simulate.urn_table import draw_table

@@ -10,10 +10,9 @@ from dataclasses import replace
 import pytest
 
 from crawlgauge.model.checks import diagnose
-from crawlgauge.model.history_checks.capture_dependence import measure_dependence
-from crawlgauge.model.history_checks.running import run_history_checks
-from crawlgauge.model.history_checks.short_lag_cause import find_cause
-from crawlgauge.model.history_data import history_data
+from crawlgauge.model.histories.checks import find_cause, run_history_checks
+from crawlgauge.model.histories.data import history_data
+from crawlgauge.model.histories.dependence import measure_dependence
 from crawlgauge.simulate.scenarios import find_scenario
 from crawlgauge.simulate.urn_settings import Avoidance, change_settings
 from crawlgauge.simulate.urn_table import draw_table

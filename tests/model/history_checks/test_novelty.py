@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from crawlgauge.model.checks import diagnose
-from crawlgauge.model.history_checks.capture_dependence import Scatter
-from crawlgauge.model.history_checks.expected_novelty import measure_novelty
-from crawlgauge.model.history_checks.novelty import check_novelty
-from crawlgauge.model.history_data import history_data
+from crawlgauge.model.histories.checks import check_novelty, measure_novelty
+from crawlgauge.model.histories.data import history_data
+from crawlgauge.model.histories.dependence import Scatter
 from crawlgauge.simulate.scenarios import find_scenario
 from crawlgauge.simulate.urn_settings import change_settings
 from crawlgauge.simulate.urn_table import draw_table

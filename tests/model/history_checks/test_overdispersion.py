@@ -4,8 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawlgauge.model.history_checks.overdispersion import check_overdispersion
-from crawlgauge.model.history_data import history_data
+from crawlgauge.model.histories.checks import check_overdispersion
+from crawlgauge.model.histories.data import history_data
 from crawlgauge.simulate.scenarios import find_scenario
 from crawlgauge.simulate.urn_settings import HostNoise, change_settings
 from crawlgauge.simulate.urn_table import draw_table

@@ -4,9 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawlgauge.model.history_checks.capture_dependence import Scatter
-from crawlgauge.model.history_checks.past_future import check_past_future
-from crawlgauge.model.history_data import history_data
+from crawlgauge.model.histories.data import history_data
+from crawlgauge.model.histories.dependence import Scatter, check_past_future
 from crawlgauge.simulate.scenarios import find_scenario
 from crawlgauge.simulate.urn_settings import change_settings
 from crawlgauge.simulate.urn_table import draw_table

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from crawlgauge.model.history_checks.pooled_odds import compare_events, no_odds
+from crawlgauge.model.histories.dependence import compare_events, no_odds
 
 EVENTS = np.array([[k >> bit & 1 for bit in (2, 1, 0)] for k in range(8)], dtype=np.bool_)
 COUNTS = np.array([40.0, 25.0, 30.0, 35.0, 10.0, 18.0, 22.0, 70.0])

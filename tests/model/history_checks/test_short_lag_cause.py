@@ -3,16 +3,16 @@ from dataclasses import replace
 
 import pytest
 
-from crawlgauge.model.check_short_lag import ShortLag, check_short_lag
 from crawlgauge.model.checks import diagnose
-from crawlgauge.model.history_checks.capture_dependence import (
+from crawlgauge.model.histories.checks import find_cause, resolve_short_lag
+from crawlgauge.model.histories.data import history_data
+from crawlgauge.model.histories.dependence import (
     CaptureDependence,
     LogOdds,
     Scatter,
     measure_dependence,
 )
-from crawlgauge.model.history_checks.short_lag_cause import find_cause, resolve_short_lag
-from crawlgauge.model.history_data import history_data
+from crawlgauge.model.short_lag import ShortLag, check_short_lag
 from crawlgauge.simulate.scenarios import find_scenario
 from crawlgauge.simulate.urn_settings import change_settings
 from crawlgauge.simulate.urn_table import draw_table

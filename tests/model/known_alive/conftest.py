@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from crawlgauge.model.history_data import HistoryData
+from crawlgauge.model.histories.data import HistoryData
 
 
 @dataclass(frozen=True)

@@ -4,24 +4,24 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from crawlgauge.model.history_data import HistoryData
-from crawlgauge.model.known_alive.fitting import (
+from crawlgauge.model.histories.data import HistoryData
+from crawlgauge.model.histories.known_alive import (
     fit_windows,
     jackknife_sd,
     minimise_within,
     vectors_without_groups,
 )
-from crawlgauge.model.known_alive.window_model import (
+from crawlgauge.model.histories.window_model import (
     WindowModel,
     bounds_of,
     build_interiors,
     capture_table,
+    count_windows,
     first_start,
     log_likelihood,
     log_prior,
     score,
 )
-from crawlgauge.model.known_alive.windows import count_windows
 
 EVEN = WindowModel(trap_lags=0, is_uneven=False)
 UNEVEN = WindowModel(trap_lags=0, is_uneven=True)

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawlgauge.model.known_alive.known_alive import fit_known_alive
-from crawlgauge.model.known_alive.windows import N_GROUPS
+from crawlgauge.model.histories.known_alive import fit_known_alive
+from crawlgauge.model.histories.window_model import N_GROUPS
 
 
 def typical(fit):

@@ -5,10 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from crawlgauge.model.known_alive.fitting import fit_windows
-from crawlgauge.model.known_alive.population import count_alive, state_shares
-from crawlgauge.model.known_alive.window_model import WindowModel, capture_chances, unpack
-from crawlgauge.model.known_alive.windows import Tallies, count_windows
+from crawlgauge.model.histories.known_alive import count_alive, fit_windows, state_shares
+from crawlgauge.model.histories.window_model import (
+    Tallies,
+    WindowModel,
+    capture_chances,
+    count_windows,
+    unpack,
+)
 
 N_CRAWLS = 5
 

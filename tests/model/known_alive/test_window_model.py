@@ -6,12 +6,14 @@ import math
 import numpy as np
 import pytest
 
-from crawlgauge.model.known_alive.window_model import (
+from crawlgauge.model.histories.window_model import (
+    N_GROUPS,
     WindowModel,
     bounds_of,
     build_interiors,
     capture_chances,
     capture_table,
+    count_windows,
     first_start,
     kinds_of_url,
     log_likelihood,
@@ -20,7 +22,6 @@ from crawlgauge.model.known_alive.window_model import (
     to_effect,
     unpack,
 )
-from crawlgauge.model.known_alive.windows import N_GROUPS, count_windows
 
 MODELS = list(itertools.product((False, True), (0, 1, 2, 5)))
 STEP = 1e-5

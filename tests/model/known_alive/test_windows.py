@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawlgauge.model.known_alive.windows import N_GROUPS, count_windows
+from crawlgauge.model.histories.window_model import N_GROUPS, count_windows
 
 
 def count_by_hand(data, first, last):

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from crawlgauge.model.history_data import HistoryData
-from crawlgauge.model.latent_class import fitting as latent_class
-from crawlgauge.model.latent_class.fitting import fit_latent_class, latent_class_row
+from crawlgauge.model.histories import latent_class
+from crawlgauge.model.histories.data import HistoryData
+from crawlgauge.model.histories.latent_class import fit_latent_class, latent_class_row
 
 HALF_YEARS = np.arange(8) * 0.5
 EVEN = ((1.0, 0.73, 0.4),)

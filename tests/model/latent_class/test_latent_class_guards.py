@@ -5,13 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
-from crawlgauge.model.history_data import HistoryData
-from crawlgauge.model.latent_class.guards import mean_captures, why_rejected
-from crawlgauge.model.latent_class.likelihood import Likelihood
-from crawlgauge.model.latent_class.model import ClassModel
-from crawlgauge.model.latent_class.paths import history_paths
-from crawlgauge.model.latent_class.population import has_recaptures, is_identifiable
-from crawlgauge.model.latent_class.starts import Optimum
+from crawlgauge.model.histories.data import HistoryData
+from crawlgauge.model.histories.latent_class import (
+    Optimum,
+    has_recaptures,
+    is_identifiable,
+    mean_captures,
+    why_rejected,
+)
+from crawlgauge.model.histories.latent_class_model import ClassModel, Likelihood, history_paths
 
 N_CRAWLS = 6
 

@@ -6,10 +6,14 @@ import math
 import numpy as np
 import pytest
 
-from crawlgauge.model.history_data import HistoryData
-from crawlgauge.model.latent_class.likelihood import Likelihood
-from crawlgauge.model.latent_class.model import ClassModel, step_chances
-from crawlgauge.model.latent_class.paths import history_paths, thin_histories
+from crawlgauge.model.histories.data import HistoryData
+from crawlgauge.model.histories.latent_class_model import (
+    ClassModel,
+    Likelihood,
+    history_paths,
+    step_chances,
+    thin_histories,
+)
 
 CASES = list(itertools.product([1, 2], [0, 1, 2]))
 

@@ -6,17 +6,12 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from crawlgauge.errors import FitError
-from crawlgauge.model.history_data import HistoryData, history_data
-from crawlgauge.model.open_population.cjs_intervals import (
-    logit_interval,
-    profile_coverage,
-    profile_persistence,
+from crawlgauge.model.histories.cormack_jolly_seber import (
+    CjsLikelihood,
+    fit_cormack_jolly_seber,
+    number_parameters,
 )
-from crawlgauge.model.open_population.cjs_likelihood import CjsLikelihood
-from crawlgauge.model.open_population.cjs_parameters import number_parameters
-from crawlgauge.model.open_population.cormack_jolly_seber import fit_cormack_jolly_seber
-from crawlgauge.model.open_population.recaptures import count_recaptures
+from crawlgauge.model.histories.data import HistoryData, count_recaptures, history_data
 from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.urn_settings import UrnSettings
 from crawlgauge.simulate.urn_table import draw_table
@@ -258,47 +253,3 @@ def test_crawls_a_day_apart_with_a_vast_turnover_have_no_value_per_year():
     fit = fit_cormack_jolly_seber(count_recaptures(data))
     assert "too close in time" in fit.persistence_reasons[0]
     assert fit.coverage[1] == pytest.approx(0.6, abs=0.05)
-
-
-def test_profile_intervals_end_where_the_likelihood_has_fallen_by_half_of_chi_squared():
-    data = draw_data(17, n=400)
-    fit = fit_cormack_jolly_seber(count_recaptures(data), coverage="common")
-
-    def fallen(alpha=None, cover=None):
-        def loss(theta):
-            a = special.expit(theta[0]) if alpha is None else alpha
-            c = special.expit(theta[0]) if cover is None else cover
-            return -brute_log_likelihood(data, a ** np.diff(data.years), np.full(5, c))
-
-        least = optimize.minimize_scalar(lambda x: loss([x]), bracket=(-1, 1), tol=1e-12).fun
-        return 2 * least - fit.minus_two_log_likelihood
-
-    for end in profile_persistence(fit):
-        assert fallen(alpha=end) == pytest.approx(3.841459, abs=1e-4)
-    for end in profile_coverage(fit, 2):
-        assert fallen(cover=end) == pytest.approx(3.841459, abs=1e-4)
-
-
-def test_profile_and_logit_intervals_agree_for_many_urls():
-    fit = fit_cormack_jolly_seber(count_recaptures(draw_data(18, n=100_000)))
-    expected = logit_interval(fit.coverage[2], fit.coverage_se[2], level=0.9)
-    assert profile_coverage(fit, 2, level=0.9) == pytest.approx(expected, abs=1e-4)
-
-
-def test_the_profile_of_a_complete_crawl_reaches_one():
-    rng = np.random.default_rng(19)
-    alive = rng.exponential(3, 200)[:, None] > np.arange(5)
-    histories, counts = np.unique(alive, axis=0, return_counts=True)
-    fit = fit_cormack_jolly_seber(count_recaptures(make_data(histories, counts, np.arange(5))))
-    low, high = profile_coverage(fit, 2)
-    assert 0.9 < low < 1
-    assert high == 1
-
-
-def test_an_interval_of_what_is_not_known_is_refused():
-    fit = fit_cormack_jolly_seber(count_recaptures(draw_data(20)))
-    with pytest.raises(FitError, match="first crawl"):
-        profile_coverage(fit, 0)
-    nothing = fit_cormack_jolly_seber(count_recaptures(draw_data(21, years=[0, 1])))
-    with pytest.raises(FitError, match="cannot be told"):
-        profile_persistence(nothing)

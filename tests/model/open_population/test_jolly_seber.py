@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.history_data import HistoryData, history_data
-from crawlgauge.model.open_population.cormack_jolly_seber import fit_cormack_jolly_seber
-from crawlgauge.model.open_population.jolly_seber import fit_jolly_seber
-from crawlgauge.model.open_population.recaptures import Recaptures, count_recaptures
+from crawlgauge.model.histories.cormack_jolly_seber import fit_cormack_jolly_seber
+from crawlgauge.model.histories.data import HistoryData, Recaptures, count_recaptures, history_data
+from crawlgauge.model.histories.jolly_seber import fit_jolly_seber
 from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.urn_settings import UrnSettings
 from crawlgauge.simulate.urn_table import draw_table

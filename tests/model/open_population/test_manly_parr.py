@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.history_data import HistoryData
-from crawlgauge.model.open_population.manly_parr import fit_manly_parr, fit_rested_manly_parr
+from crawlgauge.model.histories.data import HistoryData
+from crawlgauge.model.histories.manly_parr import fit_manly_parr, fit_rested_manly_parr
 
 
 def make_data(urls, counts=None):

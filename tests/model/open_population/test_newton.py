@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.open_population.newton import Curve, invert_information, maximise
+from crawlgauge.model.histories.newton import Curve, invert_information, maximise
 
 
 def quartic(point):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.errors import FitError
-from crawlgauge.model.history_data import HistoryData
-from crawlgauge.model.open_population.recaptures import count_recaptures
+from crawlgauge.model.histories.data import HistoryData, count_recaptures
 
 
 def make_data(counts, years=None):

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.estimating import estimate_coverage
 from crawlgauge.simulate.scenarios import find_scenario
 from crawlgauge.simulate.urn_settings import change_settings
 from crawlgauge.simulate.urn_table import draw_table

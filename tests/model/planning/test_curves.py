@@ -1,9 +1,9 @@
 import pytest
 
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.estimating import estimate_coverage
-from crawlgauge.model.planning.curves import planning_curves
-from crawlgauge.model.planning.making_plans import plan_crawls
+from crawlgauge.model.plan import plan_crawls
+from crawlgauge.model.situation import planning_curves
 
 
 def test_coverage_rises_with_the_size_of_a_crawl_up_to_twice_the_largest(make_estimates, drawn):

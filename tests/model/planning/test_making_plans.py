@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 
 from crawlgauge.errors import FitError
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Check, Estimate
-from crawlgauge.model.estimating import estimate_coverage
-from crawlgauge.model.planning.making_plans import plan_crawls
+from crawlgauge.model.plan import plan_crawls
 
 YEARLY = 0.64
 

@@ -3,7 +3,7 @@
 import pytest
 
 from crawlgauge.model.estimates import Estimate, Newest
-from crawlgauge.model.planning.usual_wishes import Wishes, usual_wishes
+from crawlgauge.model.plan import Wishes, usual_wishes
 
 
 def share(value):

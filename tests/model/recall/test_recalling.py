@@ -9,12 +9,20 @@ import pytest
 import crawlgauge as cg
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import FitError
-from crawlgauge.model.comparison.carrying import carrying_from_series, carrying_with
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.recall.frontier import bound_by_frontier
-from crawlgauge.model.recall.recalling import HeldCounts, recall_reference, series_of
-from crawlgauge.model.recall.results import CrawlRecall, Reference
-from crawlgauge.model.recall.uniform import Decay, carry_recall, carry_union, check_uniform
+from crawlgauge.model.log_range import carrying_from_series, carrying_with
+from crawlgauge.model.recall import (
+    CrawlRecall,
+    Decay,
+    HeldCounts,
+    Reference,
+    bound_by_frontier,
+    carry_recall,
+    carry_union,
+    check_uniform,
+    recall_reference,
+    series_of,
+)
 from crawlgauge.model.sampled_counts import share as share_of_sample
 
 YEAR = 365.25

@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 
 import crawlgauge as cg
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.estimating import estimate_coverage
-from crawlgauge.model.sensitivity.measuring import measure, rank_movements
-from crawlgauge.model.sensitivity.results import Movement
-from crawlgauge.model.sensitivity.variations import (
+from crawlgauge.model.sensitivity import (
+    Movement,
     divide_histories,
     fit_to,
+    measure,
+    rank_movements,
+    weigh_crawls,
     without_crawls,
     without_regimes,
     without_short_lags,
 )
-from crawlgauge.model.sensitivity.weights import weigh_crawls
 from crawlgauge.overlaps.table import MISSING
 from crawlgauge.simulate.urn_settings import ScopeChange, UrnSettings
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import OverlapTable, Stratum, StratumCounts
 

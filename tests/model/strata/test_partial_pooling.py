@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.strata.partial_pooling import between_variance, pool
+from crawlgauge.model.stratum_fits import between_variance, pool
 
 
 def test_the_spread_between_strata_is_found_beside_their_errors():

@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.strata.stratum_errors import NEWEST, SLOPE, TYPICAL, numbers_of, variances_of
-from crawlgauge.model.strata.stratum_fits import fit_strata
+from crawlgauge.model.stratum_fits import (
+    NEWEST,
+    SLOPE,
+    TYPICAL,
+    fit_strata,
+    numbers_of,
+    variances_of,
+)
 
 N_CRAWLS = 8
 DAYS = np.arange(N_CRAWLS) * 183

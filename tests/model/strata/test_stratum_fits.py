@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.model.pairs import PairData
-from crawlgauge.model.strata.stratum_fits import fit_strata, pair_weights
+from crawlgauge.model.stratum_fits import fit_strata, pair_weights
 from crawlgauge.model.two_way import fit_two_way
 
 YEARS = np.array([0.0, 0.5, 1.1, 1.4, 2.0, 2.6])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.turnover.following import follow_crawls
+from crawlgauge.model.turnover import follow_crawls
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.model.estimating import estimate_coverage
+from crawlgauge.model.coverage import estimate_coverage
 
 
 def estimate(scenario=None, **settings):

@@ -6,7 +6,7 @@ import pytest
 
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent
-from crawlgauge.model.planning.curves import planning_curves
+from crawlgauge.model.situation import planning_curves
 from crawlgauge.report.charts.agreement import draw_agreement
 from crawlgauge.report.charts.capture_frequencies import draw_capture_frequencies
 from crawlgauge.report.charts.chart import NoChart

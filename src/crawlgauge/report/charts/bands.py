@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.jackknife import jackknife_variance
+from crawlgauge.model.intervals import jackknife_variance
 from crawlgauge.model.pairs import PairData
 from crawlgauge.model.paper import PooledLine, fit_pooled
 

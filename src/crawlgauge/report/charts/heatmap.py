@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from crawlgauge.report.charts.theme import COLUMN_WIDTH, PAGE_WIDTH
 
-__all__ = ["HeatmapSize", "cell_size", "heatmap_size", "numbers_fit"]
+__all__ = ["cell_size", "heatmap_size", "numbers_fit"]
 
 _MAX_COLUMN_CRAWLS = 40
 _MAX_NUMBER_CRAWLS = 16

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PAIR_COLUMNS",
-    "expected_containment",
     "fitted_pairs",
     "list_pairs",
     "logarithmic_pairs",

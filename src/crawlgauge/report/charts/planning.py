@@ -7,9 +7,7 @@ import numpy as np
 
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.phrases import count, percent, things
-from crawlgauge.model.planning.curves import planning_curves
-from crawlgauge.model.planning.plan import CurvePoint, PlanningCurves
-from crawlgauge.model.planning.situation import why_no_plan
+from crawlgauge.model.situation import CurvePoint, PlanningCurves, planning_curves, why_no_plan
 from crawlgauge.report.charts.axes import share_axis, size_axis
 from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.charts.drawing import Rows, base_chart, significant, to_specification

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlgauge.crawl import Crawl
+from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.model.estimating import estimate_coverage
 from crawlgauge.model.paper import PooledLine, half_life
 from crawlgauge.model.phrases import count, per_year, percent, percent_range, span, things
 from crawlgauge.overlaps.table import OverlapTable

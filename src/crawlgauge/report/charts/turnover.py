@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent, things
-from crawlgauge.model.turnover.results import CrawlTurnover, Turnover
+from crawlgauge.model.turnover import CrawlTurnover, Turnover
 from crawlgauge.report.charts.axes import count_axis, crawl_axis
 from crawlgauge.report.charts.chart import Cell, Chart
 from crawlgauge.report.charts.drawing import (

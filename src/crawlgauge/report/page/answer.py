@@ -7,7 +7,7 @@ from crawlgauge.model.phrases import names, percent, percent_range, things
 from crawlgauge.report.estimate_blocks import say_untestable
 from crawlgauge.report.page.verdict import Verdict
 
-__all__ = ["Answer", "Bar", "find_answer", "has_quotable_number", "judge_answer"]
+__all__ = ["Answer", "find_answer", "has_quotable_number", "judge_answer"]
 
 _TWO = 2
 _NOTHING = "not known"

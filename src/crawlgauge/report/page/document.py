@@ -36,7 +36,7 @@ from crawlgauge.report.page.verdict import Verdict
 from crawlgauge.report.range_text import UNKNOWN
 from crawlgauge.report.section import Section
 
-__all__ = ["Figures", "Page", "make_page"]
+__all__ = ["make_page"]
 
 _TIME = ("coverage", "population")
 _PAPER = (

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from types import MappingProxyType
 
-__all__ = ["GLOSSARY", "Piece", "split_at_terms"]
+__all__ = ["GLOSSARY", "split_at_terms"]
 
 GLOSSARY = MappingProxyType(
     {

@@ -10,7 +10,7 @@ from crawlgauge.report.page.figure import Figure, make_figure
 from crawlgauge.report.page.table import Cell, Column, Table, number_cell, text_cell
 from crawlgauge.report.section import Section
 
-__all__ = ["Piece", "Question", "make_question"]
+__all__ = ["Question", "make_question"]
 
 _BULLET = "•"
 _NUMBER = re.compile(r"[−+-]?\d[\d,]*(?:\.\d+)?")

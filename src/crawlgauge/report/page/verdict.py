@@ -5,7 +5,7 @@ from typing import Literal
 
 from crawlgauge.model.estimates import Status
 
-__all__ = ["MARKS", "Tone", "Verdict", "judge_status"]
+__all__ = ["Verdict", "judge_status"]
 
 Tone = Literal["good", "look", "bad", "plain"]
 

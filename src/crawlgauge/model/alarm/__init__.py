@@ -1,1 +1,0 @@
-"""Whether the newest crawl is in line with the ones before it, and if not, what has changed."""

@@ -1,1 +1,0 @@
-"""Estimators of populations without births and deaths, for comparison."""

@@ -1,0 +1,666 @@
+"""From what was counted over several archives to their comparison."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Literal
+
+from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
+from crawlgauge.model.estimates import Estimate
+from crawlgauge.model.intervals import NORMAL_QUANTILE
+from crawlgauge.model.log_range import (
+    Carrying,
+    LogRange,
+    carrying_from_series,
+    carrying_with,
+    typical_value,
+)
+from crawlgauge.model.phrases import count
+from crawlgauge.model.ranges import within
+from crawlgauge.model.sampled_counts import scaled
+from crawlgauge.overlaps.table import ArchiveCounts, HostCounts
+from crawlgauge.provenance import Provenance
+
+__all__ = [
+    "ArchivePair",
+    "Comparison",
+    "HostHoldings",
+    "OwnSeries",
+    "TwoLists",
+    "compare_archives",
+    "match_crawls",
+]
+
+
+# ----------------------------------------------- the types that a comparison of archives hands over
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holding:
+    """What one archive holds in all of its crawls together.
+
+    Parameters
+    ----------
+    name
+        The archive's.
+    n_crawls
+        Its crawls.
+    n_urls
+        Distinct URLs of all of them.
+    n_only
+        Those that no other archive holds.
+    own_coverage
+        Typical coverage of its crawls as its own series gives it.
+    own_persistence
+        Share of URLs that lives on for a year, as its own series gives it.
+    """
+
+    name: str
+    n_crawls: int
+    n_urls: Estimate
+    n_only: Estimate
+    own_coverage: Estimate
+    own_persistence: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointHoldings:
+    """What all archives hold together, and what several of them hold."""
+
+    n_distinct: Estimate
+    n_in_one: Estimate
+    n_in_all: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchedCrawls:
+    """A crawl of one archive beside the crawl of another that is nearest in time.
+
+    Parameters
+    ----------
+    a, b
+        The crawls.
+    gap_days
+        From `a` to `b`; negative if `b` is the earlier.
+    n_shared
+        URLs that both hold, of those that were counted.
+    share_of_a, share_of_b
+        Which share of each crawl the other one holds as well.
+    relative_size
+        Size of `a` over that of `b`.
+    population
+        URLs that either could have reached, by Chapman's estimator, at the later of the dates.
+    lincoln_petersen
+        The same by the plain estimator; None where it has no value.
+    coverage_a, coverage_b
+        Share of the population that each crawl holds.
+    joint_coverage
+        Share of the population that either holds.
+    """
+
+    a: Crawl
+    b: Crawl
+    gap_days: int
+    n_shared: int
+    share_of_a: float
+    share_of_b: float
+    relative_size: Estimate
+    population: Estimate
+    lincoln_petersen: float | None
+    coverage_a: Estimate
+    coverage_b: Estimate
+    joint_coverage: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivePair:
+    """Two archives: their matched crawls, and what these have in common.
+
+    Parameters
+    ----------
+    a, b
+        Names of the archives.
+    matched
+        Crawls of matching dates, in order of date.
+    unmatched_a, unmatched_b
+        Labels of the crawls without a partner.
+    relative_size, coverage_a, coverage_b, joint_coverage
+        Geometric means over the matched crawls.
+    n_shared
+        URLs that both archives hold in any of their crawls.
+    """
+
+    a: str
+    b: str
+    matched: tuple[MatchedCrawls, ...]
+    unmatched_a: tuple[str, ...]
+    unmatched_b: tuple[str, ...]
+    relative_size: Estimate
+    coverage_a: Estimate
+    coverage_b: Estimate
+    joint_coverage: Estimate
+    n_shared: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRow:
+    """The URLs of one host, as counted in a sample: held by each archive alone, or by several."""
+
+    host: str
+    n_only: tuple[int, ...]
+    n_several: int
+
+    @property
+    def n_urls(self) -> int:
+        """URLs of the host that some archive holds."""
+        return sum(self.n_only) + self.n_several
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostHoldings:
+    """What each archive alone holds, by host.
+
+    Parameters
+    ----------
+    rows
+        Hosts, those with the most URLs that one archive alone holds first.
+    n_hosts
+        How many hosts there are, of which `rows` are the first.
+    n_undisclosed
+        For each archive, URLs of it alone whose host is not known here.
+    sample_rate
+        Share of the URLs that was looked at.
+    """
+
+    rows: tuple[HostRow, ...]
+    n_hosts: int
+    n_undisclosed: tuple[int, ...]
+    sample_rate: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two or more archives side by side.
+
+    Parameters
+    ----------
+    level, key_rule, sample_rate
+        What is compared, by which rule URLs are the same, and which share of them was counted.
+    max_gap_days
+        Crawls that lie farther apart were not matched.
+    persistence
+        The share of URLs living on for a year by which overlaps were carried over gaps in time.
+    archives
+        What each holds.
+    joint
+        What they hold together.
+    pairs
+        Each two of them.
+    hosts
+        By host; None where no archive discloses its hosts.
+    warnings
+        What to be careful about.
+    provenance
+        Where the comparison comes from.
+    """
+
+    level: str
+    key_rule: str
+    sample_rate: float
+    max_gap_days: int
+    persistence: Estimate
+    archives: tuple[Holding, ...]
+    joint: JointHoldings
+    pairs: tuple[ArchivePair, ...]
+    hosts: HostHoldings | None
+    warnings: tuple[str, ...]
+    provenance: Provenance = field(default_factory=Provenance)
+
+
+# -------------------------------------------------- match the crawls of two archives by their dates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matching:
+    """Which crawls of two archives belong together.
+
+    Parameters
+    ----------
+    pairs
+        Places of the matched crawls in the two lists, in order of date.
+    unmatched_a, unmatched_b
+        Places of the others.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    unmatched_a: tuple[int, ...]
+    unmatched_b: tuple[int, ...]
+
+
+def match_crawls(a: Sequence[Crawl], b: Sequence[Crawl], *, max_gap_days: int) -> Matching:
+    """Give each crawl at most one partner: the nearest two first, then the nearest of the rest.
+
+    Parameters
+    ----------
+    a, b
+        The crawls of the two archives.
+    max_gap_days
+        Crawls farther apart are not matched.
+    """
+    near = sorted(
+        (gap, i, j)
+        for i, one in enumerate(a)
+        for j, other in enumerate(b)
+        if (gap := abs((other.date - one.date).days)) <= max_gap_days
+    )
+    partner_of: dict[int, int] = {}
+    taken: set[int] = set()
+    for _, i, j in near:
+        if i not in partner_of and j not in taken:
+            partner_of[i] = j
+            taken.add(j)
+    return Matching(
+        pairs=tuple(sorted(partner_of.items(), key=lambda pair: (a[pair[0]].date, pair))),
+        unmatched_a=tuple(i for i in range(len(a)) if i not in partner_of),
+        unmatched_b=tuple(j for j in range(len(b)) if j not in taken),
+    )
+
+
+# ---------------------------------------------------------------------- two lists of one population
+
+
+_N_HALVINGS = 60
+"""As many as a number of 64 bits can be halved to some purpose."""
+
+_MOST_LOG_RATIO = 40.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoLists:
+    """What two lists hold and share.
+
+    Parameters
+    ----------
+    n_a, n_b
+        URLs of the earlier and of the later list.
+    n_shared
+        URLs of both.
+    kept
+        Share of the population that lives on from the earlier list to the later.
+    """
+
+    n_a: int
+    n_b: int
+    n_shared: int
+    kept: float = 1.0
+
+    @property
+    def n_union(self) -> float:
+        """URLs of either that live when the later list is drawn."""
+        return self.kept * self.n_a + self.n_b - self.n_shared
+
+    def lincoln_petersen(self) -> float | None:
+        """Return the population by Lincoln and Petersen; None if nothing is shared.
+
+        Examples
+        --------
+        >>> TwoLists(n_a=400, n_b=300, n_shared=120).lincoln_petersen()
+        1000.0
+        """
+        return self.kept * self.n_a * self.n_b / self.n_shared if self.n_shared else None
+
+    def chapman(self) -> float:
+        """Return the population by Chapman, which is nearly unbiased for few shared URLs.
+
+        Examples
+        --------
+        >>> round(TwoLists(n_a=400, n_b=300, n_shared=120).chapman())
+        997
+        """
+        return (self.kept * self.n_a + 1) * (self.n_b + 1) / (self.n_shared + 1) - 1
+
+    def population(self) -> LogRange:
+        """Return Chapman's estimate with the populations that the overlap does not contradict.
+
+        A population is contradicted if the overlap that it makes expect lies farther from the
+        observed one than 1.96 times its own standard deviation (a score interval). It holds also
+        where little is shared; with nothing shared there is no upper end.
+        """
+        centre = math.log(self.chapman())
+        least = math.log(max(self.n_a, self.n_b, self.n_union))
+        low = self._find_end(centre, least, NORMAL_QUANTILE)
+        high = self._find_end(centre, centre + _MOST_LOG_RATIO, -NORMAL_QUANTILE)
+        up = math.inf if high >= centre + _MOST_LOG_RATIO else max(0.0, high - centre)
+        return LogRange(value=centre, down=max(0.0, centre - low), up=up)
+
+    def _find_end(self, centre: float, far: float, wanted: float) -> float:
+        """Return the log population between two that expects `wanted` deviations too much."""
+        if self._excess(far) * wanted < wanted * wanted:
+            return far
+        near = centre
+        for _ in range(_N_HALVINGS):
+            middle = (near + far) / 2
+            if self._excess(middle) * wanted < wanted * wanted:
+                near = middle
+            else:
+                far = middle
+        return far
+
+    def _excess(self, log_population: float) -> float:
+        """Return by how many standard deviations the expected overlap exceeds the observed one."""
+        population = math.exp(log_population)
+        share_a, share_b = self.n_a / population, self.n_b / population
+        expected = self.kept * self.n_a * share_b
+        drawing = expected * max(0.0, 1 - share_b) * max(0.0, 1 - self.kept * share_a)
+        dying = share_b**2 * self.n_a * self.kept * (1 - self.kept) * max(0.0, 1 - share_a)
+        deviation = math.sqrt(drawing + dying)
+        if deviation == 0:
+            return math.copysign(math.inf, expected - self.n_shared)
+        return (expected - self.n_shared) / deviation
+
+
+# ------------ what two matched crawls of two archives say about each other and about the population
+
+
+Share = Literal["coverage_a", "coverage_b", "joint_coverage"]
+
+_NOTHING_SHARED = "no URL is shared; the population is at least {} (95 %)"
+_SAME_SET = "both are the same set of URLs, which independent crawls never are"
+_NOTHING_MATCHED = "no crawls of matching dates; allow for more time between them with --max-gap"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedCrawls:
+    """Two matched crawls, and their numbers without the error that all pairs have in common.
+
+    Parameters
+    ----------
+    matched
+        For people.
+    relative_size
+        Of the first crawl to the second.
+    shares
+        Coverages; empty if they are not known.
+    gap_years
+        Time between the crawls.
+    """
+
+    matched: MatchedCrawls
+    relative_size: LogRange
+    shares: dict[Share, LogRange]
+    gap_years: float
+
+
+def compare_crawls(
+    a: Crawl, b: Crawl, *, n_shared: int, sample_rate: float, carrying: Carrying
+) -> ComparedCrawls:
+    """Compare two crawls of two archives.
+
+    Parameters
+    ----------
+    a, b
+        The crawls, with the sizes that they have in the sample.
+    n_shared
+        URLs of the sample that both hold.
+    sample_rate
+        Share of all URLs that the sample is.
+    carrying
+        How an overlap is carried over the gap between them.
+    """
+    gap_days = (b.date - a.date).days
+    years = abs(gap_days) / DAYS_PER_YEAR
+    first, second = (a, b) if gap_days >= 0 else (b, a)
+    lists = TwoLists(
+        n_a=first.n_counted, n_b=second.n_counted, n_shared=n_shared, kept=carrying.kept(gap_days)
+    )
+    found = lists.population()
+    reason = carrying.why_not(gap_days) or _why_unknown(lists, found, sample_rate)
+    shares: dict[Share, LogRange] = {}
+    if reason is None:
+        held = (a.n_counted, b.n_counted, lists.n_union)
+        shares = {
+            name: _share(found, n_held, sample_rate)
+            for name, n_held in zip(_SHARES, held, strict=True)
+        }
+    size = _relative_size(a, b, n_shared=n_shared, sample_rate=sample_rate)
+    plain = lists.lincoln_petersen()
+    no_range, of_gap = carrying.why_no_range(gap_days), carrying.variance_over(years)
+    in_sample = (1 - sample_rate) / math.exp(found.value)
+    population = found.shifted(-math.log(sample_rate)).widened(in_sample + of_gap)
+    estimates = {
+        name: share.widened(of_gap).to_estimate(most=1.0, reason=no_range)
+        for name, share in shares.items()
+    }
+    unknown = None if reason is None else Estimate.unknown(reason)
+    matched = MatchedCrawls(
+        a=a,
+        b=b,
+        gap_days=gap_days,
+        n_shared=n_shared,
+        share_of_a=n_shared / a.n_counted,
+        share_of_b=n_shared / b.n_counted,
+        relative_size=size.to_estimate(),
+        population=unknown or population.to_estimate(reason=no_range),
+        lincoln_petersen=None if unknown or plain is None else plain / sample_rate,
+        coverage_a=unknown or estimates["coverage_a"],
+        coverage_b=unknown or estimates["coverage_b"],
+        joint_coverage=unknown or estimates["joint_coverage"],
+    )
+    return ComparedCrawls(matched=matched, relative_size=size, shares=shares, gap_years=years)
+
+
+def typical_size(compared: Sequence[ComparedCrawls]) -> Estimate:
+    """Return the geometric mean of the relative sizes of several matched crawls."""
+    if not compared:
+        return Estimate.unknown(_NOTHING_MATCHED)
+    return typical_value([item.relative_size for item in compared]).to_estimate()
+
+
+def typical_share(compared: Sequence[ComparedCrawls], name: Share, carrying: Carrying) -> Estimate:
+    """Return the geometric mean of one of the coverages of several matched crawls.
+
+    Parameters
+    ----------
+    compared
+        The crawls; those whose coverage is not known are left out.
+    name
+        Which coverage.
+    carrying
+        How overlaps were carried over gaps: its error is common to all of them.
+    """
+    if not compared:
+        return Estimate.unknown(_NOTHING_MATCHED)
+    known = [item for item in compared if item.shares]
+    if not known:
+        return getattr(compared[0].matched, name)  # type: ignore[no-any-return]
+    mean_gap = math.fsum(item.gap_years for item in known) / len(known)
+    found = typical_value([item.shares[name] for item in known], carrying.variance_over(mean_gap))
+    return found.to_estimate(most=1.0, reason=carrying.why_no_range(mean_gap))
+
+
+_SHARES: tuple[Share, ...] = ("coverage_a", "coverage_b", "joint_coverage")
+
+
+def _why_unknown(lists: TwoLists, found: LogRange, sample_rate: float) -> str | None:
+    if lists.n_shared == lists.n_a == lists.n_b:
+        return _SAME_SET
+    if lists.n_shared:
+        return None
+    return _NOTHING_SHARED.format(count(math.exp(found.value - found.down) / sample_rate))
+
+
+def _share(population: LogRange, n_held: float, sample_rate: float) -> LogRange:
+    """Return the share of the population that is held, with the error that a sample adds."""
+    share = population.inverted().shifted(math.log(n_held))
+    missing = max(0.0, 1 - math.exp(share.value))
+    return share.widened((1 - sample_rate) * missing / n_held)
+
+
+def _relative_size(a: Crawl, b: Crawl, *, n_shared: int, sample_rate: float) -> LogRange:
+    """Return the size of one crawl over that of another, by Bharat and Broder.
+
+    The share of `b` that `a` holds over the share of `a` that `b` holds, in which the overlap
+    cancels out. It has an error only where a size is known from a sample.
+    """
+    if all(_is_known(crawl, sample_rate) for crawl in (a, b)):
+        return LogRange(value=math.log(a.n_urls / b.n_urls))
+    of_sample = 1 / a.n_counted + 1 / b.n_counted - 2 * n_shared / (a.n_counted * b.n_counted)
+    size = LogRange(value=math.log(a.n_counted / b.n_counted))
+    return size.widened(max(0.0, (1 - sample_rate) * of_sample))
+
+
+def _is_known(crawl: Crawl, sample_rate: float) -> bool:
+    """Tell whether a crawl's size is known in full, and not estimated from its sample."""
+    return sample_rate == 1 or abs(crawl.n_counted / sample_rate - crawl.n_urls) > 1
+
+
+# ---------------------------------- from what was counted over several archives to their comparison
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSeries:
+    """What an archive's own series of crawls says."""
+
+    coverage: Estimate
+    persistence: Estimate
+
+
+def compare_archives(
+    counts: ArchiveCounts,
+    *,
+    names: Sequence[str],
+    series: Sequence[OwnSeries],
+    hosts: HostCounts | None = None,
+    max_gap_days: int,
+    persistence: float | None = None,
+    n_hosts: int = 10,
+    warnings: Sequence[str] = (),
+    provenance: Provenance | None = None,
+) -> Comparison:
+    """Compare archives.
+
+    Parameters
+    ----------
+    counts
+        What was counted over all of them.
+    names, series
+        Of each archive, its name and what its own crawls say.
+    hosts
+        What was counted by host; None where no hosts are known.
+    max_gap_days
+        Crawls farther apart are not matched.
+    persistence
+        Share of URLs that lives on for a year, where the user knows it; else it is that of the
+        series.
+    n_hosts
+        How many hosts to list.
+    warnings, provenance
+        Of the counting.
+    """
+    if persistence is None:
+        carrying = carrying_from_series([item.persistence for item in series])
+    else:
+        carrying = carrying_with(persistence)
+    places = range(len(names))
+    pairs = tuple(
+        _compare_two(counts, names, i, j, carrying, max_gap_days)
+        for i, j in combinations(places, 2)
+    )
+    return Comparison(
+        level=counts.level,
+        key_rule=counts.key_rule,
+        sample_rate=counts.sample_rate,
+        max_gap_days=max_gap_days,
+        persistence=carrying.persistence,
+        archives=tuple(_holding(counts, names, k, series[k]) for k in places),
+        joint=JointHoldings(
+            n_distinct=scaled(counts.n_distinct, counts.sample_rate),
+            n_in_one=scaled(sum(map(counts.held_only, places)), counts.sample_rate),
+            n_in_all=scaled(counts.held(*places), counts.sample_rate),
+        ),
+        pairs=pairs,
+        hosts=None if hosts is None else _list_hosts(hosts, n_hosts),
+        warnings=(*warnings, *_doubts(pairs, counts)),
+        provenance=provenance or Provenance(),
+    )
+
+
+def _compare_two(
+    counts: ArchiveCounts,
+    names: Sequence[str],
+    i: int,
+    j: int,
+    carrying: Carrying,
+    max_gap_days: int,
+) -> ArchivePair:
+    of_a, of_b = counts.crawls[i], counts.crawls[j]
+    matching = match_crawls(of_a, of_b, max_gap_days=max_gap_days)
+    compared = [
+        compare_crawls(
+            of_a[a],
+            of_b[b],
+            n_shared=counts.shared(i, a, j, b),
+            sample_rate=counts.sample_rate,
+            carrying=carrying,
+        )
+        for a, b in matching.pairs
+    ]
+    return ArchivePair(
+        a=names[i],
+        b=names[j],
+        matched=tuple(item.matched for item in compared),
+        unmatched_a=tuple(of_a[place].label for place in matching.unmatched_a),
+        unmatched_b=tuple(of_b[place].label for place in matching.unmatched_b),
+        relative_size=typical_size(compared),
+        coverage_a=typical_share(compared, "coverage_a", carrying),
+        coverage_b=typical_share(compared, "coverage_b", carrying),
+        joint_coverage=typical_share(compared, "joint_coverage", carrying),
+        n_shared=scaled(counts.held(i, j), counts.sample_rate),
+    )
+
+
+def _holding(counts: ArchiveCounts, names: Sequence[str], k: int, series: OwnSeries) -> Holding:
+    return Holding(
+        name=names[k],
+        n_crawls=len(counts.crawls[k]),
+        n_urls=scaled(counts.held(k), counts.sample_rate),
+        n_only=scaled(counts.held_only(k), counts.sample_rate),
+        own_coverage=within(series.coverage, most=1.0),
+        own_persistence=series.persistence,
+    )
+
+
+def _list_hosts(hosts: HostCounts, n_hosts: int) -> HostHoldings:
+    rows = [
+        HostRow(host=host, n_only=tuple(only), n_several=several)
+        for host, only, several in zip(
+            hosts.hosts, hosts.n_only.tolist(), hosts.n_several.tolist(), strict=True
+        )
+    ]
+    rows = [row for row in rows if row.n_urls]
+    rows.sort(key=lambda row: (-sum(row.n_only), -row.n_several, row.host))
+    return HostHoldings(
+        rows=tuple(rows[:n_hosts]),
+        n_hosts=len(rows),
+        n_undisclosed=tuple(hosts.n_undisclosed.tolist()),
+        sample_rate=hosts.sample_rate,
+    )
+
+
+def _doubts(pairs: Sequence[ArchivePair], counts: ArchiveCounts) -> list[str]:
+    doubts = []
+    damaged = [crawl.label for crawls in counts.crawls for crawl in crawls if crawl.damaged]
+    if damaged:
+        doubts.append(
+            f"Part of the input of {', '.join(damaged)} was damaged and is missing, so that its "
+            "archive looks smaller than it is."
+        )
+    for pair in pairs:
+        empty = [item.a.label for item in pair.matched if item.n_shared == 0]
+        if empty:
+            doubts.append(
+                f"{pair.a} and {pair.b} share no URL at all in {', '.join(empty)}: see whether "
+                "they cover the same scope and write URLs in the same way."
+            )
+    return doubts

@@ -1,1 +1,0 @@
-"""Two or more archives side by side: relative sizes, and what they cover together."""

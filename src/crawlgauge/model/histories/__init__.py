@@ -1,0 +1,1 @@
+"""Capture histories: who was captured when, and what follows from it."""

@@ -1,0 +1,481 @@
+"""The headline: one coverage from views that assume different things, with its range and grade.
+
+Where views that assume different things agree, being right is the only common reason left; where
+they do not, their distance is the error bar. What is seldom captured is seldom seen, so that errors
+are one-sided: the range reaches farther below the lowest view than above the highest.
+Coverages are natural logarithms throughout.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge.model.estimates import Grade
+from crawlgauge.model.histories.cormack_jolly_seber import (
+    CormackJollySeberFit,
+    fit_cormack_jolly_seber,
+)
+from crawlgauge.model.histories.data import HistoryData, count_recaptures
+from crawlgauge.model.histories.known_alive import KnownAliveFit, fit_known_alive
+from crawlgauge.model.histories.latent_class import LatentClassFit, fit_latent_class
+from crawlgauge.model.histories.manly_parr import fit_manly_parr, fit_rested_manly_parr
+from crawlgauge.model.pairs import PairData, freeze_arrays
+from crawlgauge.model.ranges import is_telling
+from crawlgauge.model.two_way import ColumnFits, fit_columns
+
+__all__ = [
+    "ENOUGH_SEEN_THRICE",
+    "MAX_MISFIT",
+    "MIN_CRAWLS",
+    "MIN_SEEN_THRICE",
+    "Coverages",
+    "Judgement",
+    "Views",
+    "find_views",
+    "judge_persistence",
+    "judge_views",
+    "spread_over_crawls",
+    "too_small",
+    "with_first_captures",
+]
+
+Numbers = NDArray[np.float64]
+
+MIN_CRAWLS = 5
+"""With fewer, coverage and its unevenness are one and the same."""
+
+MIN_SEEN_THRICE = 30
+ENOUGH_SEEN_THRICE = 300
+"""URLs in three crawls or more: for a number at all, and for a grade better than C."""
+
+_MIN_URLS = 30
+_MIN_SHARE = 0.02
+"""Of the median crawl: smaller ones say nothing of coverage, and would drag the mean."""
+
+_FLOOR = 0.05
+_BELOW, _BELOW_UNEVEN, _ABOVE = 0.9, 1.4, 0.4
+"""How far the range reaches beyond the views, beside sampling: as a share of their distance."""
+
+_SPREAD_A, _SPREAD_B = 0.15, 0.25
+_UNEVEN_SPREAD_A, _UNEVEN_SPREAD_B = 0.10, 0.15
+"""How far views may lie apart. Where capture is proven to be uneven all of them extrapolate to what
+is hardly ever captured, and err together: then agreement has to be closer."""
+
+_MISFIT_A, MAX_MISFIT = 0.005, 0.02
+"""Of the windows, for an A and for a B."""
+
+_LEAST_VIEWS = 3
+
+_NEARLY_COMPLETE = math.log(0.95)
+"""From this coverage on there are too few misses to tell classes of URLs from memory."""
+
+_ALONE = 0.10
+_MAX_RMSEA = 0.006
+"""Classes so far below all other views take URLs that come and go for ones that are missed, unless
+they reproduce the histories to within this error of approximation. Then they are the only view
+that sees what the others miss."""
+
+_WEIGHT_ALONE = 0.75
+"""What they weigh there, against the windows."""
+
+_IMPOSSIBLE = 0.3
+"""Pairs so far above 100 % have refuted themselves."""
+
+_PERSISTENCE_FLOOR = 0.03
+_PERSISTENCE_SHARE = 0.5
+"""How far the range of the persistence reaches beyond its views, beside a share of its spread."""
+
+_MIN_RATIO = 0.02
+"""Rarer recaptures than this are too few to count by."""
+
+_OWN = 0.07
+"""What a single crawl's range reaches beyond the typical one's, on either side."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Views:
+    """What several estimators, which assume different things, say of the same histories.
+
+    Parameters
+    ----------
+    levels
+        For each view that exists the mean over the typical crawls of its ln c: ``known-alive``,
+        ``latent-class``, ``rested-manly-parr``, ``two-way``, ``cjs``, ``manly-parr``; the rested
+        share and the two-way model beyond the memory of the crawler where it avoids.
+    windows, classes, cjs
+        The fits of known-alive windows, latent classes and Cormack, Jolly and Seber.
+    n_thrice
+        URLs of three crawls or more.
+    sampling_sd
+        Standard error of the mean ln c.
+    persistence
+        For each view that has one, the logarithm of the share of URLs that live on for a year; at
+        most 0.
+    memory_factor
+        For each crawl, how many times as many of its captures there would be if the crawler did
+        not avoid what it captured lately; 1 if it does not.
+    """
+
+    levels: Mapping[str, float]
+    windows: KnownAliveFit | None
+    classes: LatentClassFit | None
+    cjs: CormackJollySeberFit
+    n_thrice: float
+    sampling_sd: float
+    persistence: Mapping[str, float]
+    memory_factor: Numbers
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, "memory_factor")
+
+    @property
+    def log_cjs(self) -> Numbers:
+        """Coverage of each crawl by Cormack, Jolly and Seber, at most 1; NaN if not known."""
+        return np.minimum(_log(self.cjs.coverage), 0.0)
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether URLs were found to differ in how readily they are captured, or how they live."""
+        return (self.windows is not None and self.windows.is_uneven) or (
+            self.classes is not None and self.classes.n_classes > 1
+        )
+
+    @property
+    def classes_hold(self) -> bool:
+        """Whether latent classes reproduce the histories."""
+        return self.classes is not None and self.classes.rmsea_pooled <= _MAX_RMSEA
+
+    @property
+    def avoids(self) -> bool:
+        """Whether the crawler was found to avoid what it captured lately."""
+        return self.windows is not None and self.windows.avoids
+
+    @property
+    def attracts(self) -> bool:
+        """Whether captures were found to attract captures."""
+        return self.windows is not None and self.windows.attracts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """A view's name with its typical coverage."""
+
+    name: str
+    log_coverage: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """Typical coverage, and how far it can be trusted.
+
+    Parameters
+    ----------
+    value, low, high
+        Logarithms of the coverage and of the ends of its range.
+    grade
+        ``A``: trust it. ``B``: trust its size. ``C``: only the range.
+    lowest, highest
+        The views farthest apart of those that were compared.
+    misfit
+        Of the windows.
+    n_views
+        How many were compared.
+    has_no_memory
+        Whether captures seem to attract captures and yet no memory explains them, so that latent
+        classes, which would take it for one, have no say.
+    returning, absent
+        Where captures attract captures, the two readings of it: the crawler returns to what it
+        holds, or URLs go absent for a while; None elsewhere.
+    """
+
+    value: float
+    low: float
+    high: float
+    grade: Grade
+    lowest: Level
+    highest: Level
+    misfit: float
+    n_views: int
+    has_no_memory: bool
+    returning: float | None
+    absent: float | None
+
+    @property
+    def spread(self) -> float:
+        """Distance of the views farthest apart."""
+        return self.highest.log_coverage - self.lowest.log_coverage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Coverages:
+    """Logarithms of the coverage of each crawl with its range; NaN where it is not known."""
+
+    value: Numbers
+    low: Numbers
+    high: Numbers
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, "value", "low", "high")
+
+
+def too_small(sizes: Numbers) -> NDArray[np.bool_]:
+    """Tell which crawls are too small to say something of coverage; none if fewer than two are not.
+
+    Examples
+    --------
+    >>> too_small(np.array([500.0, 9.0, 700.0])).tolist()
+    [False, True, False]
+    """
+    small: NDArray[np.bool_] = sizes < max(_MIN_URLS, _MIN_SHARE * float(np.median(sizes)))
+    return small if np.count_nonzero(~small) > 1 else np.zeros_like(small)
+
+
+def find_views(data: HistoryData, pairs: PairData) -> Views:
+    """Look at the histories of crawls that are large enough from all sides.
+
+    Parameters
+    ----------
+    data
+        Capture histories of five crawls or more.
+    pairs
+        Overlaps of the same crawls.
+    """
+    windows = fit_known_alive(data)
+    lags = 0 if windows is None else windows.trap_lags
+    classes = fit_latent_class(data, trap_lags=lags)
+    cjs = fit_cormack_jolly_seber(count_recaptures(data))
+    beyond = lags if windows is not None and windows.avoids else 0
+    manly_parr = fit_manly_parr(data)
+    two_way = _two_way(pairs, beyond)
+    found = {
+        "known-alive": None if windows is None else windows.log_coverage,
+        "latent-class": None if classes is None else classes.log_coverage,
+        "rested-manly-parr": _log(fit_rested_manly_parr(data, rest=max(beyond, 1)).coverage),
+        "two-way": None if two_way is None else two_way.level[0],
+        "cjs": _log(cjs.coverage),
+        "manly-parr": _log(manly_parr.coverage),
+    }
+    levels = {name: level for name, row in found.items() if (level := _typical(row)) is not None}
+    share = manly_parr.coverage[1:-1]
+    held = (share * manly_parr.n_known[1:-1])[share > 0]
+    counted = math.sqrt(float(np.sum((1 - share[share > 0]) / held))) / max(held.size, 1)
+    return Views(
+        levels=levels,
+        windows=windows,
+        classes=classes,
+        cjs=cjs,
+        n_thrice=float(data.counts[data.captured.sum(axis=1) >= 3].sum()),  # noqa: PLR2004 - thrice
+        sampling_sd=max(counted, 0.0 if windows is None else windows.sampling_sd),
+        persistence={
+            name: min(log, 0.0)
+            for name, log in (
+                ("two-way", math.nan if two_way is None else float(two_way.slope[0])),
+                ("cjs", float(np.nanmax(_log(cjs.persistence), initial=-math.inf))),
+                ("latent-class", math.nan if classes is None else classes.log_persistence),
+            )
+            if math.isfinite(log)
+        },
+        memory_factor=_memory_factor(data, windows),
+    )
+
+
+def _memory_factor(data: HistoryData, windows: KnownAliveFit | None) -> Numbers:
+    factor = np.ones(data.n_crawls)
+    if windows is None or not windows.avoids:
+        return factor
+    for crawl in range(1, data.n_crawls):
+        left = data.captured[:, crawl].copy()
+        size = float(data.counts[left].sum())
+        for effect in windows.revisits[:crawl]:
+            recent = left & data.captured[:, crawl - effect.crawls_since]
+            left &= ~recent
+            share = float(data.counts[recent].sum()) / max(size, 1.0)
+            factor[crawl] += share * (1 / max(effect.chance_ratio, _MIN_RATIO) - 1)
+    return factor
+
+
+def judge_views(views: Views) -> Judgement | None:
+    """Weigh the views; None where the histories tell too little for a number.
+
+    Parameters
+    ----------
+    views
+        From `find_views`.
+    """
+    levels = views.levels
+    has_both = "known-alive" in levels and "latent-class" in levels
+    if views.n_thrice < MIN_SEEN_THRICE or not levels.keys() & {"known-alive", "latent-class"}:
+        return None
+    misfit = 0.0 if views.windows is None else views.windows.misfit
+    # Too few misses to tell memory, or one that does not reproduce the windows, is no memory: URLs
+    # come and go, or whole hosts do.
+    has_no_memory = (
+        views.attracts
+        and "cjs" in levels
+        and (
+            levels.get("manly-parr", -math.inf) >= _NEARLY_COMPLETE
+            or (misfit > _MISFIT_A and not views.classes_hold)
+        )
+    )
+    if has_no_memory:
+        value = levels["cjs"]
+        names = ("known-alive", "rested-manly-parr", "cjs", "two-way")
+        compared = {name: min(levels[name], 0.0) for name in names if name in levels}
+    else:
+        value = _weigh(views)
+        names = ("known-alive", "latent-class", "rested-manly-parr", "two-way")
+        compared = {name: levels[name] for name in names if name in levels}
+        if compared.get("two-way", 0.0) >= _IMPOSSIBLE:
+            del compared["two-way"]
+    value = min(value, 0.0)
+    lowest, highest = (
+        min(compared, key=compared.__getitem__),
+        max(compared, key=compared.__getitem__),
+    )
+    low, high = compared[lowest], compared[highest]
+    spread = high - low
+    margin = math.hypot(_FLOOR, 2 * views.sampling_sd)
+    widest_a, widest_b = (
+        (_UNEVEN_SPREAD_A, _UNEVEN_SPREAD_B) if views.is_uneven else (_SPREAD_A, _SPREAD_B)
+    )
+    grade: Grade = "B"
+    if (
+        len(compared) < _LEAST_VIEWS
+        or not (has_no_memory or has_both)
+        or spread > widest_b
+        or misfit > MAX_MISFIT
+        or views.n_thrice < ENOUGH_SEEN_THRICE
+    ):
+        grade = "C"
+    elif spread <= widest_a and misfit <= _MISFIT_A and not views.attracts:
+        grade = "A"
+    reaches = high + margin + (_ABOVE * spread if views.attracts else 0.0)
+    has_readings = views.attracts and "cjs" in levels
+    upper = max(min(reaches, 0.0), value)
+    lower = low - margin - (_BELOW_UNEVEN if views.is_uneven else _BELOW) * spread
+    if not is_telling(math.exp(lower), math.exp(upper)):
+        return None
+    return Judgement(
+        value=value,
+        low=lower,
+        high=upper,
+        grade=grade,
+        lowest=Level(name=lowest, log_coverage=low),
+        highest=Level(name=highest, log_coverage=high),
+        misfit=misfit,
+        n_views=len(compared),
+        has_no_memory=has_no_memory,
+        returning=levels.get("known-alive") if has_readings else None,
+        absent=min(levels["cjs"], 0.0) if has_readings else None,
+    )
+
+
+def _weigh(views: Views) -> float:
+    """Return the mean of windows and classes, or the median where classes are wrong or missing."""
+    levels = views.levels
+    others = [
+        levels[name] for name in ("known-alive", "rested-manly-parr", "two-way") if name in levels
+    ]
+    if "known-alive" in levels and "latent-class" in levels:
+        is_alone = levels["latent-class"] < min(others) - _ALONE
+        if not is_alone or views.classes_hold:
+            weight = _WEIGHT_ALONE if is_alone else 0.5
+            return (1 - weight) * levels["known-alive"] + weight * levels["latent-class"]
+    three = ("known-alive", "latent-class", "rested-manly-parr")
+    return float(np.median([levels[name] for name in three if name in levels]))
+
+
+def judge_persistence(views: Views) -> tuple[float, float, float] | None:
+    """Return the logarithm of the persistence with its range; None if no view has one.
+
+    Parameters
+    ----------
+    views
+        From `find_views`.
+    """
+    levels = views.persistence
+    if not levels:
+        return None
+    value = levels.get("latent-class", float(np.median(list(levels.values()))))
+    low, high = min(levels.values()), max(levels.values())
+    margin = _PERSISTENCE_FLOOR + _PERSISTENCE_SHARE * (high - low)
+    return value, low - margin, min(high + margin, 0.0)
+
+
+def spread_over_crawls(judgement: Judgement, views: Views) -> Coverages:
+    """Give each crawl its coverage: the typical one, moved by how crawls differ from each other.
+
+    How they differ is told by latent classes, which allow for the crawler's memory, or by Cormack,
+    Jolly and Seber where there is none to allow for. Either moves with the sizes of the crawls: so
+    a population does not jump where a crawl does.
+
+    Parameters
+    ----------
+    judgement, views
+        The typical coverage, and what it rests on.
+    """
+    pattern = views.log_cjs
+    if views.classes is not None and not judgement.has_no_memory:
+        pattern = np.minimum(views.classes.log_coverage, 0.0)
+    inside = np.isfinite(pattern)
+    inside[[0, -1]] = False
+    offset = pattern - pattern[inside].mean() if inside.any() else np.full(pattern.size, np.nan)
+    offset[0] = np.nan
+    value = np.minimum(judgement.value + offset, 0.0)
+    return Coverages(
+        value=value,
+        low=np.minimum(judgement.low + offset - _OWN, value),
+        high=np.maximum(np.minimum(judgement.high + offset + _OWN, 0.0), value),
+    )
+
+
+def with_first_captures(log_coverage: Numbers, known_share: Numbers, ratio: float) -> float:
+    """Return the typical coverage if a first capture were more or less likely than a recapture.
+
+    Every view measures the chance of a recapture. If that of a first capture is `ratio` times as
+    large, a crawl of coverage c, a share ρ of which earlier crawls hold, has the coverage
+    c / (ρ + (1 − ρ)/ratio).
+
+    Parameters
+    ----------
+    log_coverage
+        Of the typical crawls, as logarithms.
+    known_share
+        Share of each of them that earlier crawls hold.
+    ratio
+        How many times as likely a first capture is.
+
+    Examples
+    --------
+    >>> float(round(with_first_captures(np.log([0.3]), np.array([0.5]), 0.5), 2))
+    0.2
+    """
+    shifted = log_coverage - np.log(known_share + (1 - known_share) / ratio)
+    known = np.isfinite(shifted)
+    return math.exp(float(np.minimum(shifted[known], 0.0).mean()))
+
+
+def _two_way(pairs: PairData, beyond: int) -> ColumnFits | None:
+    """Fit the two-way model to pairs of crawls that no memory connects."""
+    lag = np.abs(pairs.end - pairs.start)
+    if pairs.n_crawls < beyond + MIN_CRAWLS - 1:
+        return None
+    return fit_columns(pairs, (lag > beyond)[None])
+
+
+def _log(shares: Numbers) -> Numbers:
+    logs = np.full(shares.shape, np.nan)
+    np.log(shares, out=logs, where=shares > 0)
+    return logs
+
+
+def _typical(log_coverage: Numbers | None) -> float | None:
+    """Return the mean over all crawls but the first and the last, where it is known."""
+    if log_coverage is None:
+        return None
+    inside = log_coverage[1:-1]
+    known = inside[np.isfinite(inside)]
+    return float(known.mean()) if known.size else None

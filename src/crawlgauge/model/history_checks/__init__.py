@@ -1,1 +1,0 @@
-"""The checks that capture histories allow, one file each."""

@@ -1,1 +1,0 @@
-"""Coverage from what happened to URLs while they were known to be alive."""

@@ -1,1 +1,0 @@
-"""The known estimators of populations with births and deaths, from capture histories."""

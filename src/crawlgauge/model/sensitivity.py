@@ -1,0 +1,664 @@
+"""Estimate from changed tables, and see how far the numbers move."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median, stdev
+from typing import Literal
+
+import numpy as np
+
+from crawlgauge.errors import CrawlgaugeError, FitError
+from crawlgauge.model.checks import diagnose
+from crawlgauge.model.coverage import estimate_coverage
+from crawlgauge.model.estimates import Check, Estimate, Estimates
+from crawlgauge.model.intervals import weigh_pairs
+from crawlgauge.model.phrases import percent, things
+from crawlgauge.model.window import choose_window, keep_crawls
+from crawlgauge.overlaps.histories import Histories
+from crawlgauge.overlaps.table import MISSING, OverlapTable
+
+__all__ = [
+    "N_PARTS",
+    "Kind",
+    "Movement",
+    "Movements",
+    "Variation",
+    "as_parts",
+    "divide_histories",
+    "estimate_like",
+    "fit_to",
+    "measure",
+    "rank_movements",
+    "signed_percent",
+    "weigh_crawls",
+    "without_crawls",
+    "without_regimes",
+    "without_short_lags",
+]
+
+
+# ------------------------ how far the estimates move when something is left out or chosen otherwise
+
+
+Kind = Literal["crawl", "regime", "short-lags", "part", "identity", "status", "mime"]
+"""What is changed: a crawl or a regime is left out, pairs of short lags are, only a part of the
+URLs is counted; or files are read again with another rule for which URLs are the same, other
+statuses or other media types."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Movement:
+    """One change, and what the estimates are with it.
+
+    Parameters
+    ----------
+    kind
+        What is changed.
+    change
+        The change in words, such as ``without crawl 2018-06``.
+    subject
+        What it is about: a label, a rule, or the number of a regime or part.
+    coverage, persistence
+        With the change.
+    coverage_before, persistence_before
+        Without it, from the same data by the same estimators; None where unknown. They are those of
+        the headline except for short lags, where both are from pairs, and for files that were
+        read again, where both are from those.
+    estimator
+        Whose coverage it is.
+    weight
+        For a crawl, the share of the two-way model's weight that its pairs carry; else None.
+    """
+
+    kind: Kind
+    change: str
+    subject: str
+    coverage: Estimate
+    persistence: Estimate
+    coverage_before: float | None
+    persistence_before: float | None
+    estimator: str | None
+    weight: float | None = None
+
+    @property
+    def coverage_moves(self) -> float | None:
+        """Relative change of the coverage, such as -0.1 for a tenth less; None where unknown."""
+        return _relative(self.coverage.value, self.coverage_before)
+
+    @property
+    def persistence_moves(self) -> float | None:
+        """Relative change of the persistence; None where unknown."""
+        return _relative(self.persistence.value, self.persistence_before)
+
+    @property
+    def size(self) -> float:
+        """How far the coverage moves, as a logarithm without sign; -1 where it is unknown."""
+        moves = self.coverage_moves
+        return -1.0 if moves is None else abs(math.log1p(moves))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Movements:
+    """All changes that were tried, those that move the coverage most first.
+
+    Parameters
+    ----------
+    coverage, persistence
+        The headline's, without any change.
+    estimator
+        Of the headline.
+    level
+        What is counted.
+    movements
+        The changes.
+    part_rate
+        Share of the URLs in each part; None without parts.
+    reading_rate
+        Share of the URLs that was kept when files were read again; None if none were.
+    verdict
+        In a sentence or two, what moves the number most.
+    meanings
+        What follows from it, in words.
+    not_tried
+        What could not be tried, and why.
+    """
+
+    coverage: Estimate
+    persistence: Estimate
+    estimator: str | None
+    level: str
+    movements: tuple[Movement, ...]
+    part_rate: float | None
+    reading_rate: float | None
+    verdict: str
+    meanings: tuple[str, ...]
+    not_tried: tuple[str, ...]
+
+
+def _relative(value: float | None, before: float | None) -> float | None:
+    return None if value is None or not before else value / before - 1
+
+
+# ----------------------------------------------------------- overlap tables with something left out
+
+
+N_PARTS = 4
+"""Enough to see how far parts scatter; each takes as long as an estimate."""
+
+_LAGS = (2, 3)
+"""Without adjacent crawls, and without those two apart: what a crawler avoids or repeats is mostly
+its last crawl or the last two."""
+
+_MIN_CRAWLS = 2
+_SEED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Variation:
+    """A changed table, or why there is none.
+
+    Parameters
+    ----------
+    kind, change, subject
+        As those of `Movement`.
+    table
+        What to estimate from; None if the change is not possible.
+    reason
+        Why not.
+    """
+
+    kind: Kind
+    change: str
+    subject: str
+    table: OverlapTable | None
+    reason: str = ""
+
+
+def without_crawls(table: OverlapTable) -> Iterator[Variation]:
+    """Leave out each crawl in turn.
+
+    Parameters
+    ----------
+    table
+        Three crawls or more; nothing can be left out of fewer.
+    """
+    if table.n_crawls <= _MIN_CRAWLS:
+        return
+    for position, crawl in enumerate(table.crawls):
+        kept = [k for k in range(table.n_crawls) if k != position]
+        yield Variation(
+            kind="crawl",
+            change=f"without crawl {crawl.label}",
+            subject=crawl.label,
+            table=keep_crawls(table, kept),
+        )
+
+
+def without_regimes(table: OverlapTable) -> Iterator[Variation]:
+    """Leave out each regime in turn, as the check change-point finds them.
+
+    Parameters
+    ----------
+    table
+        The overlaps; nothing is yielded if they are of one regime.
+    """
+    regimes = diagnose(table).regimes
+    if len(regimes) == 1:
+        return
+    for number, regime in enumerate(regimes, start=1):
+        kept = [k for k in range(table.n_crawls) if k not in regime.positions]
+        first, last = table.crawls[regime.first].label, table.crawls[regime.last].label
+        is_enough = len(kept) >= _MIN_CRAWLS
+        yield Variation(
+            kind="regime",
+            change=f"without regime {number} ({first} to {last})",
+            subject=str(number),
+            table=keep_crawls(table, kept) if is_enough else None,
+            reason="" if is_enough else "fewer than two crawls would be left",
+        )
+
+
+def without_short_lags(table: OverlapTable) -> Iterator[Variation]:
+    """Leave out pairs of crawls that are close in time.
+
+    Histories are left out altogether: they do not come in pairs.
+
+    Parameters
+    ----------
+    table
+        The overlaps.
+    """
+    for lag in _LAGS:
+        change = (
+            "without adjacent crawls" if lag == _LAGS[0] else f"only {lag} crawls apart or more"
+        )
+        try:
+            chosen = choose_window(replace(table, histories=None), min_lag=lag)
+        except FitError:
+            return
+        yield Variation(kind="short-lags", change=change, subject=str(lag), table=chosen)
+
+
+def divide_histories(table: OverlapTable) -> tuple[OverlapTable, ...]:
+    """Divide the URLs of capture histories at random into disjoint parts.
+
+    Keys are as good as random, so that URLs of one history are as good as each other.
+
+    Parameters
+    ----------
+    table
+        With histories; without them nothing can be divided, and no part comes back.
+    """
+    histories = table.histories
+    if histories is None:
+        return ()
+    rng = np.random.default_rng(_SEED)
+    shares = np.full(N_PARTS, 1 / N_PARTS)
+    counts = rng.multinomial(histories.counts, shares).T
+    rate = histories.sample_rate / N_PARTS
+    parts = [
+        replace(histories, masks=histories.masks[n > 0], counts=n[n > 0], sample_rate=rate)
+        for n in counts
+    ]
+    return tuple(_table_of(table, part) for part in parts)
+
+
+def _table_of(table: OverlapTable, part: Histories) -> OverlapTable:
+    n_shared = part.count_pairs()
+    sizes = n_shared.diagonal()
+    if np.any(sizes == 0):
+        raise FitError("there are too few URLs to be divided into parts")
+    crawls = tuple(
+        replace(crawl, n_sampled=int(size)) for crawl, size in zip(table.crawls, sizes, strict=True)
+    )
+    return replace(
+        table,
+        crawls=crawls,
+        n_shared=np.where(table.n_shared == MISSING, MISSING, n_shared),
+        histories=part,
+        sample_rate=part.sample_rate,
+    )
+
+
+def as_parts(tables: tuple[OverlapTable, ...]) -> Iterator[Variation]:
+    """Make a variation of each part.
+
+    Parameters
+    ----------
+    tables
+        Of disjoint parts of the URLs.
+    """
+    for number, table in enumerate(tables, start=1):
+        change = f"only part {number} of {len(tables)} of the {things(table.level)}"
+        yield Variation(kind="part", change=change, subject=str(number), table=table)
+
+
+def fit_to(table: OverlapTable, other: OverlapTable) -> OverlapTable:
+    """Reduce another count of the same crawls to the crawls and pairs of a table.
+
+    Parameters
+    ----------
+    table
+        What is estimated from.
+    other
+        Counted from the same crawls, and maybe further ones.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If it lacks a crawl.
+    """
+    places = {crawl.label: k for k, crawl in enumerate(other.crawls)}
+    lacking = [crawl.label for crawl in table.crawls if crawl.label not in places]
+    if lacking:
+        raise CrawlgaugeError(f"there is no crawl {lacking[0]!r} among those that were read again")
+    kept = sorted(places[crawl.label] for crawl in table.crawls)
+    chosen = keep_crawls(other, kept)
+    order = [crawl.label for crawl in chosen.crawls]
+    if order != [crawl.label for crawl in table.crawls]:
+        return chosen
+    return replace(chosen, n_shared=np.where(table.n_shared == MISSING, MISSING, chosen.n_shared))
+
+
+# ---------------------------------------- how much of the two-way model's weight each crawl carries
+
+
+def weigh_crawls(table: OverlapTable) -> tuple[float | None, ...]:
+    """Return for each crawl the share that its pairs have in the typical coverage.
+
+    The two-way model is a weighted sum of logarithms of overlaps. A pair counts half for each of
+    its crawls, by the size of its weight; all crawls together have 1.
+
+    Parameters
+    ----------
+    table
+        The overlaps.
+
+    Returns
+    -------
+    tuple
+        None for every crawl where the model cannot be fitted.
+    """
+    diagnosis = diagnose(table)
+    pairs, fit = diagnosis.pairs, diagnosis.fit
+    if np.isnan(fit.tau_squared) or not fit.typical.any():
+        return (None,) * table.n_crawls
+    typical = np.zeros(pairs.n_crawls + 1)
+    typical[:-1] = fit.typical / fit.typical.sum()
+    sizes = np.abs(weigh_pairs(pairs, fit, typical[None, :]).shared[0])
+    total = float(sizes.sum())
+    if total == 0:
+        return (None,) * table.n_crawls
+    of_crawls = (sizes.sum(axis=0) + sizes.sum(axis=1)) / (2 * total)
+    return tuple(float(weight) for weight in of_crawls)
+
+
+# ----------------------------------------- what it means that a change moves the coverage, in words
+
+
+NOTABLE = 0.05
+"""Relative change of coverage above which something is said of it: that of grade A's range."""
+
+_STANDS_OUT = 3.0
+"""A crawl that moves the coverage so many times as far as the median crawl is unlike the others."""
+
+_MIN_OTHERS = 3
+_DECIMALS = 3
+"""Of a relative change: less than a thousandth is not worth a digit."""
+
+_FOUND = ("warn", "fail")
+_HEAVY = 2.0
+"""Times the even share of the weight, from which on the weight is worth a word."""
+
+
+def say_verdict(coverage: Estimate, movements: Sequence[Movement]) -> str:
+    """Say what moves the coverage most.
+
+    Parameters
+    ----------
+    coverage
+        Without any change.
+    movements
+        All changes, those that move it most first.
+    """
+    if coverage.value is None:
+        return f"There is no typical coverage that could move: {coverage.reason}."
+    # Parts scatter by chance: they are the measure of the others, not a choice that one could make.
+    known = [movement for movement in movements if movement.size >= 0 and movement.kind != "part"]
+    if not known:
+        return (
+            f"No change could be tried that leaves enough to estimate from.{_say_chance(movements)}"
+        )
+    most = known[0]
+    if most.size < math.log1p(NOTABLE):
+        opening = (
+            f"Nothing that was tried moves the coverage by {percent(NOTABLE)} of it or more. What "
+            "moves it most: "
+        )
+    else:
+        opening = "What moves the coverage most: "
+    return f"{opening}{_say_change(most)}.{_say_range(coverage, most)}{_say_chance(movements)}"
+
+
+def _say_chance(movements: Sequence[Movement]) -> str:
+    error = _error_of_parts([movement for movement in movements if movement.kind == "part"])
+    if error is None:
+        return ""
+    return (
+        f" Chance, by which URLs were captured, moves it by about {percent(error)} either way, as "
+        "its parts show."
+    )
+
+
+def _error_of_parts(parts: Sequence[Movement]) -> float | None:
+    """Return the standard error of the logarithm of the coverage of all parts together."""
+    logs = [math.log(part.coverage.value) for part in parts if part.coverage.value]
+    return stdev(logs) / math.sqrt(len(logs)) if len(logs) > 1 else None
+
+
+def _say_change(movement: Movement) -> str:
+    before, after = (
+        percent(share or 0.0) for share in (movement.coverage_before, movement.coverage.value)
+    )
+    moves = signed_percent(movement.coverage_moves or 0.0)
+    if before == after:
+        return f"{movement.change} ({moves})"
+    return f"{movement.change}, from {before} to {after} ({moves})"
+
+
+def _say_range(coverage: Estimate, most: Movement) -> str:
+    if most.coverage_before != coverage.value or coverage.low is None or coverage.high is None:
+        return ""
+    value = most.coverage.value or 0.0
+    if coverage.low <= value <= coverage.high:
+        return " That is within the range that is given with it."
+    return " That is outside of the range that is given with it."
+
+
+def say_meanings(
+    movements: Sequence[Movement], level: str, checks: Sequence[Check]
+) -> tuple[str, ...]:
+    """Say for each kind of change that matters what follows from it, the gravest first.
+
+    Parameters
+    ----------
+    movements
+        All changes, those that move the coverage most first.
+    level
+        What is counted.
+    checks
+        Of the estimates without any change: where one speaks of the same thing, it decides.
+    """
+    is_found = any(check.id == "short-lag" and check.status in _FOUND for check in checks)
+    by_kind: dict[Kind, list[Movement]] = {}
+    for movement in movements:
+        if movement.size >= 0 and (movement.kind != "short-lags" or is_found):
+            by_kind.setdefault(movement.kind, []).append(movement)
+    return tuple(
+        _MEANINGS[kind](alike, things(level))
+        for kind, alike in by_kind.items()
+        if alike[0].size >= math.log1p(NOTABLE)
+    )
+
+
+def _say_crawl(alike: list[Movement], _noun: str) -> str:
+    most, others = alike[0], alike[1:]
+    moves = signed_percent(most.coverage_moves or 0.0)
+    if len(others) < _MIN_OTHERS or most.size < _STANDS_OUT * median(m.size for m in others):
+        return (
+            f"The number rests on few crawls: leaving out one, such as {most.subject}, moves it by "
+            f"up to {moves}. Further crawls make it steadier."
+        )
+    weight = ""
+    if most.weight is not None and most.weight > _HEAVY / len(alike):
+        weight = f" Its pairs carry {percent(most.weight)} of the weight."
+    return (
+        f"Crawl {most.subject} is unlike the others: leaving it out moves the coverage by {moves}, "
+        f"any other by {percent(abs(others[0].coverage_moves or 0.0))} at most.{weight} Look at "
+        "its scope, its size and its log. To estimate without it: crawlgauge estimate --exclude "
+        f"{most.subject}."
+    )
+
+
+def _say_regime(alike: list[Movement], noun: str) -> str:
+    values = ", ".join(f"{m.change}: {percent(m.coverage.value or 0.0)}" for m in alike)
+    return (
+        f"The crawls are of different scopes, which give different answers ({values}). The "
+        f"coverage is that of the latest regime, of the {noun} that its crawls could have reached; "
+        "do not compare it across the change."
+    )
+
+
+def _say_short_lags(alike: list[Movement], noun: str) -> str:
+    most = alike[0]
+    if (most.coverage_moves or 0.0) > 0:
+        cause = (
+            f"less than time explains: the crawler seems to avoid {noun} that it captured lately"
+        )
+    else:
+        cause = (
+            f"more than time explains: the crawler returns to the same {noun}, or many live for a "
+            "short time only"
+        )
+    return (
+        f"Crawls that follow each other share {cause}. By pairs alone: {_say_change(most)}. See "
+        "crawlgauge estimate --explain short-lag."
+    )
+
+
+def _say_part(_alike: list[Movement], noun: str) -> str:
+    return (
+        f"Parts of the {noun} give different answers by chance; if that is too much, count more "
+        f"{noun}: a larger sample, or larger crawls."
+    )
+
+
+def _say_identity(alike: list[Movement], noun: str) -> str:
+    most = alike[0]
+    return (
+        f"It matters which {noun} count as the same: {_say_change(most)}. Differences of scheme, "
+        "www, letter case, order of the query or session ids, which one rule keeps and another "
+        "does not, look like turnover of the web. Choose the rule by what a page is to you, say "
+        "it with the number, and compare only numbers of one rule."
+    )
+
+
+def _say_status(alike: list[Movement], noun: str) -> str:
+    return (
+        f"It matters which answers count as captures: {_say_change(alike[0])}. Redirects and "
+        "errors come and go otherwise than pages; the coverage is that of the "
+        f"{noun} whose answers count."
+    )
+
+
+def _say_mime(alike: list[Movement], noun: str) -> str:
+    return (
+        f"It matters which media types count: {_say_change(alike[0])}. Crawlers reach pages, "
+        f"images and documents unevenly; the coverage of all {noun} is a mean over types that "
+        "differ."
+    )
+
+
+_MEANINGS: Mapping[Kind, Callable[[list[Movement], str], str]] = {
+    "crawl": _say_crawl,
+    "regime": _say_regime,
+    "short-lags": _say_short_lags,
+    "part": _say_part,
+    "identity": _say_identity,
+    "status": _say_status,
+    "mime": _say_mime,
+}
+
+
+def signed_percent(moves: float) -> str:
+    """Write a relative change with its sign.
+
+    Examples
+    --------
+    >>> [signed_percent(moves) for moves in (0.123, -0.05, 0.00241, 0.00001)]
+    ['+12 %', '−5 %', '+0.2 %', '0 %']
+    """
+    rounded = round(abs(moves), _DECIMALS)
+    if rounded == 0:
+        return percent(0)
+    return f"{'+' if moves > 0 else '−'}{percent(rounded)}"
+
+
+# ----------------------------------- estimate from changed tables, and see how far the numbers move
+
+
+_TWO = 2
+
+
+def estimate_like(table: OverlapTable, estimates: Estimates) -> Estimates:
+    """Estimate from another table as others were estimated.
+
+    Parameters
+    ----------
+    table
+        What to estimate from.
+    estimates
+        The others; a persistence that was given for two crawls is given again.
+
+    Raises
+    ------
+    FitError
+        If nothing can be estimated.
+    """
+    given = estimates.provenance.settings.get("persistence")
+    if isinstance(given, float) and table.n_crawls == _TWO:
+        return estimate_coverage(table, persistence=given)
+    return estimate_coverage(table)
+
+
+def measure(variation: Variation, before: Estimates, weight: float | None = None) -> Movement:
+    """Estimate with a change, and put the numbers beside those without it.
+
+    Parameters
+    ----------
+    variation
+        The change.
+    before
+        Estimates without it.
+    weight
+        As that of `Movement`.
+    """
+    movement = Movement(
+        kind=variation.kind,
+        change=variation.change,
+        subject=variation.subject,
+        coverage=Estimate.unknown(variation.reason or "not estimated"),
+        persistence=Estimate.unknown(variation.reason or "not estimated"),
+        coverage_before=before.headline.coverage.value,
+        persistence_before=before.persistence.value,
+        estimator=None,
+        weight=weight,
+    )
+    if variation.table is None:
+        return movement
+    try:
+        after = estimate_like(variation.table, before)
+    except CrawlgaugeError as error:
+        unknown = Estimate.unknown(str(error))
+        return replace(movement, coverage=unknown, persistence=unknown)
+    return replace(
+        movement,
+        coverage=after.headline.coverage,
+        persistence=after.persistence,
+        estimator=after.headline.estimator,
+    )
+
+
+def rank_movements(
+    estimates: Estimates,
+    movements: list[Movement],
+    *,
+    part_rate: float | None = None,
+    reading_rate: float | None = None,
+    not_tried: tuple[str, ...] = (),
+) -> Movements:
+    """Put all changes in order, and say what they mean.
+
+    Parameters
+    ----------
+    estimates
+        Without any change.
+    movements
+        All changes that were tried.
+    part_rate, reading_rate, not_tried
+        As those of `Movements`.
+    """
+    ranked = tuple(sorted(movements, key=lambda movement: -movement.size))
+    return Movements(
+        coverage=estimates.headline.coverage,
+        persistence=estimates.persistence,
+        estimator=estimates.headline.estimator,
+        level=estimates.level,
+        movements=ranked,
+        part_rate=part_rate,
+        reading_rate=reading_rate,
+        verdict=say_verdict(estimates.headline.coverage, ranked),
+        meanings=say_meanings(ranked, estimates.level, estimates.checks),
+        not_tried=not_tried,
+    )

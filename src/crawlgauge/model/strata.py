@@ -1,0 +1,556 @@
+"""From the coverage of a crawl, and overlaps by stratum, to the coverage of each stratum.
+
+How large coverage is comes from the estimates of all URLs, which look at capture histories from
+several sides. Overlaps by stratum tell how strata differ from each other: by the two-way model of
+each, moved towards the others where it is not well known. One factor for all makes their
+populations add up to that of the estimates; another makes the strata's persistences average to the
+archive's. So a table of strata never contradicts the estimate of the whole.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge.crawl import Crawl
+from crawlgauge.model.estimates import Estimate, Estimates
+from crawlgauge.model.intervals import NORMAL_QUANTILE
+from crawlgauge.model.pairs import years_of
+from crawlgauge.model.phrases import count, names, percent
+from crawlgauge.model.ranges import WIDEST, within
+from crawlgauge.model.stratum_fits import (
+    N_NUMBERS,
+    NEWEST,
+    SLOPE,
+    TYPICAL,
+    fit_strata,
+    numbers_of,
+    pool,
+    variances_of,
+)
+from crawlgauge.overlaps.table import StratumCounts
+from crawlgauge.provenance import Provenance
+
+__all__ = ["Strata", "StratumEstimate", "Whole", "estimate_strata"]
+
+
+# -------------------------------------------------------------------------- the types of the answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StratumEstimate:
+    """What is known of one stratum.
+
+    Parameters
+    ----------
+    name
+        Its value, or what it was pooled from.
+    n_pooled
+        How many small strata it consists of; 0 if it is one by itself.
+    n_urls
+        What the newest crawl holds of it; scaled up where only a sample was counted.
+    n_crawls
+        How many crawls hold something of it.
+    coverage, population, missing
+        For the newest crawl: the share that it holds, how many URLs it could have reached, and how
+        many of them it does not hold.
+    persistence
+        Share of its URLs that lives on for a year.
+    typical_coverage
+        Of a typical crawl.
+    note
+        What is special about it.
+    """
+
+    name: str
+    n_pooled: int
+    n_urls: int
+    n_crawls: int
+    coverage: Estimate
+    population: Estimate
+    missing: Estimate
+    persistence: Estimate
+    typical_coverage: Estimate
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """All strata together, for the newest crawl."""
+
+    coverage: Estimate
+    population: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strata:
+    """The answer for all strata.
+
+    Parameters
+    ----------
+    by
+        ``host``, ``domain``, ``tld``, ``mime`` or ``status``.
+    noun
+        One stratum in a sentence, and several.
+    crawls
+        In order of date; the last is the newest.
+    sample_rate
+        Share of the URLs that were counted.
+    n_distinct, n_pooled, min_shared
+        Distinct strata; how many of them were pooled, because they share fewer URLs than
+        `min_shared` in the median pair of crawls.
+    strata
+        Those of which most is missing first.
+    post_stratified
+        The sum of the strata, which is what the estimates of all URLs say.
+    own_sum
+        Coverage that the strata would add up to by their own overlaps alone, which take capture to
+        be even in each; None where that is not known, or impossible.
+    statement
+        The answer in words.
+    warnings
+        What to be careful about.
+    suffix_list
+        Date of the public suffix list; None if it was not needed.
+    provenance
+        Where the numbers come from.
+    """
+
+    by: str
+    noun: tuple[str, str]
+    crawls: tuple[Crawl, ...]
+    sample_rate: float
+    n_distinct: int
+    n_pooled: int
+    min_shared: int
+    strata: tuple[StratumEstimate, ...]
+    post_stratified: Whole
+    own_sum: float | None
+    statement: str
+    warnings: tuple[str, ...]
+    suffix_list: str | None = None
+    provenance: Provenance = field(default_factory=Provenance)
+
+    @property
+    def newest(self) -> str:
+        """Label of the newest crawl."""
+        return self.crawls[-1].label
+
+    @property
+    def named(self) -> tuple[StratumEstimate, ...]:
+        """The strata that stand by themselves."""
+        return tuple(stratum for stratum in self.strata if not stratum.n_pooled)
+
+
+# ------------------------------------------------------------------- what the strata show, in words
+
+
+LOW_COVERAGE = 0.2
+"""Whoever takes the archive for the web misses four URLs of five there."""
+
+_QUARTERS = (0.25, 0.75)
+_MIN_QUARTERS = 8
+
+
+def say_answer(counts: StratumCounts, strata: Sequence[StratumEstimate], grade: str) -> str:
+    """Return the answer in a sentence or two.
+
+    Parameters
+    ----------
+    counts, strata
+        What was counted, and what follows.
+    grade
+        Of the coverage of all URLs; at C only the ends of ranges are spoken of.
+    """
+    one, many = counts.noun
+    newest = counts.crawls[-1].label
+    known = [
+        (stratum, stratum.coverage.value)
+        for stratum in strata
+        if not stratum.n_pooled and stratum.coverage.value is not None
+    ]
+    if not known:
+        return f"The coverage of no {one} is known: {_why(strata)}."
+    low = [stratum for stratum, coverage in known if coverage < LOW_COVERAGE]
+    surely = [stratum for stratum in low if (stratum.coverage.high or 1.0) < LOW_COVERAGE]
+    worst = max(strata, key=lambda stratum: stratum.missing.value or 0.0)
+    most = f"Most is missing of {worst.name}" if worst.missing.value else ""
+    if grade == "C":
+        text = f"{_share(surely, known, many)} surely covered below {percent(LOW_COVERAGE)} by "
+        return f"{text}crawl {newest}. {most}{'.' if most else ''}".rstrip()
+    if len(known) == 1:
+        stratum, coverage = known[0]
+        return f"Crawl {newest} holds {percent(coverage)} of {stratum.name}."
+    text = f"{_share(low, known, many)} covered below {percent(LOW_COVERAGE)} by crawl {newest}"
+    if low and len(surely) < len(low):
+        text += f" ({len(surely) or 'none'} of them even at the upper end of the range)"
+    sentences = [f"{text}; {_say_spread([coverage for _, coverage in known], many)}."]
+    if most:
+        sentences.append(f"{most}: about {count(worst.missing.value or 0.0)} URLs.")
+    return " ".join(sentences)
+
+
+def _share(some: Sequence[object], known: Sequence[object], many: str) -> str:
+    verb = "is" if len(some) == 1 else "are"
+    return f"{len(some) or 'None'} of {len(known):,} {many} {verb}"
+
+
+def _say_spread(coverages: list[float], many: str) -> str:
+    ordered = sorted(coverages)
+    if len(ordered) < _MIN_QUARTERS:
+        return f"they range from {percent(ordered[0])} to {percent(ordered[-1])}"
+    low, high = (percent(ordered[round(q * (len(ordered) - 1))]) for q in _QUARTERS)
+    if low == high:
+        return f"half of the {many} are at {low}"
+    return f"half of the {many} lie between {low} and {high}"
+
+
+def _why(strata: Sequence[StratumEstimate]) -> str:
+    reasons = [stratum.coverage.reason for stratum in strata if stratum.coverage.reason]
+    return reasons[0] if reasons else "all are too small"
+
+
+def say_warnings(
+    counts: StratumCounts, strata: Sequence[StratumEstimate], whole: Estimate, grade: str
+) -> tuple[str, ...]:
+    """Return what to be careful about.
+
+    Parameters
+    ----------
+    counts, strata
+        What was counted, and what follows.
+    whole
+        Coverage of all URLs.
+    grade
+        Of that coverage.
+    """
+    warnings = []
+    if grade == "C" and whole.low is not None and whole.high is not None:
+        ends = f"{percent(whole.low)} to {percent(whole.high)}"
+        warnings.append(
+            f"The coverage has grade C: of all URLs its range is known, {ends}, and not where in "
+            f"it. How {counts.noun[1]} compare with each other is known better."
+        )
+    gone = [s.name for s in strata if s.n_urls == 0 and not s.n_pooled]
+    if gone:
+        warnings.append(
+            f"{names(gone)}: in earlier crawls, but not in {counts.crawls[-1].label}. They may be "
+            "gone or have been missed; overlaps cannot tell."
+        )
+    damaged = [crawl.label for crawl in counts.crawls if crawl.damaged]
+    if damaged:
+        warnings.append(f"{names(damaged)}: part of the input was damaged and is not counted.")
+    return tuple(warnings)
+
+
+# ----------- from the coverage of a crawl, and overlaps by stratum, to the coverage of each stratum
+
+
+_Array = NDArray[np.float64]
+
+_MAX_CELLS = 1 << 21
+"""Strata are fitted so many at a time that an array takes 16 MB."""
+
+_LEAST_VARIANCE = 1e-12
+_LARGEST_VARIANCE = (math.log(WIDEST) / (2 * NORMAL_QUANTILE)) ** 2
+"""Of a logarithm: beyond it a range is wider than a factor of ten."""
+
+_HALF_URL = 0.5
+"""Less than this is no URL."""
+
+_ONE_CRAWL = "not identifiable: one crawl tells nothing of coverage"
+_GONE = "the newest crawl holds nothing of it: gone, or missed"
+_NO_SPREAD = "how far it may differ from the others is not known"
+_AS_OTHERS = "taken to be as the others: its overlaps do not tell"
+
+
+def estimate_strata(
+    counts: StratumCounts, estimates: Estimates | None, *, suffix_list: str | None = None
+) -> Strata:
+    """Estimate all strata.
+
+    Parameters
+    ----------
+    counts
+        Overlaps by stratum.
+    estimates
+        Of the same crawls; None if there is one only.
+    suffix_list
+        Date of the public suffix list that divided them, where one did.
+    """
+    sizes = counts.n_shared[:, -1, -1]
+    n_urls: _Array = sizes * np.float64(counts.crawls[-1].n_urls / max(int(sizes.sum()), 1))
+    whole = _find_whole(counts, estimates)
+    numbers = _find_numbers(counts)
+    coverage = _spread_coverage(whole.newest, numbers[NEWEST], n_urls)
+    typical = _spread_coverage(whole.typical, numbers[TYPICAL], _mean_sizes(counts))
+    persistence = _spread_persistence(whole.persistence, numbers[SLOPE], n_urls)
+    counted = (1 - counts.sample_rate) / np.maximum(sizes, 1)
+    strata = [
+        _describe(
+            counts,
+            number,
+            coverage=Estimate.unknown(_GONE) if sizes[number] == 0 else coverage[number],
+            typical=typical[number],
+            persistence=persistence[number],
+            n_urls=float(n_urls[number]),
+            counted=float(counted[number]),
+            is_told=bool(numbers[NEWEST].is_told[number]),
+        )
+        for number in range(len(counts.strata))
+    ]
+    strata.sort(key=lambda stratum: (-_or_least(stratum.missing), -stratum.n_urls, stratum.name))
+    grade = "none" if estimates is None else estimates.agreement.grade
+    return Strata(
+        by=counts.by,
+        noun=counts.noun,
+        crawls=counts.crawls,
+        sample_rate=counts.sample_rate,
+        n_distinct=counts.n_distinct,
+        n_pooled=counts.n_pooled,
+        min_shared=counts.min_shared,
+        strata=tuple(strata),
+        post_stratified=Whole(coverage=whole.newest, population=whole.population),
+        own_sum=_add_up(numbers[NEWEST], n_urls),
+        statement=say_answer(counts, strata, grade),
+        warnings=say_warnings(counts, strata, whole.newest, grade),
+        suffix_list=suffix_list,
+        provenance=counts.provenance,
+    )
+
+
+# ---------------------------------------------------------------------------------- the archive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Archive:
+    """What the estimates say of all strata together."""
+
+    newest: Estimate
+    population: Estimate
+    typical: Estimate
+    persistence: Estimate
+
+
+def _find_whole(counts: StratumCounts, estimates: Estimates | None) -> _Archive:
+    if estimates is None:
+        unknown = Estimate.unknown(_ONE_CRAWL)
+        return _Archive(newest=unknown, population=unknown, typical=unknown, persistence=unknown)
+    least = float(counts.crawls[-1].n_urls)
+    return _Archive(
+        newest=within(estimates.newest.coverage, most=1.0),
+        population=within(estimates.newest.population, least=least),
+        typical=within(estimates.headline.coverage, most=1.0),
+        persistence=within(estimates.persistence, most=1.0),
+    )
+
+
+def _mean_sizes(counts: StratumCounts) -> _Array:
+    return np.asarray(np.diagonal(counts.n_shared, axis1=1, axis2=2).mean(axis=1))
+
+
+# ----------------------------------------------------------------------- how strata differ
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Numbers:
+    """A number of all strata, as logarithms up to a constant: values, error variances.
+
+    `is_told` marks those whose own overlaps tell it; the others are as the whole.
+    """
+
+    value: _Array
+    variance: _Array
+    is_told: NDArray[np.bool_]
+
+
+def _find_numbers(counts: StratumCounts) -> tuple[_Numbers, ...]:
+    """Return what the strata's own overlaps tell of each number."""
+    days = np.array([crawl.date.toordinal() for crawl in counts.crawls], dtype=np.int64)
+    years = years_of(counts.crawls)
+    size = max(1, _MAX_CELLS // days.size**2)
+    parts = [
+        _fit_some(counts.n_shared[first : first + size], days, years, counts.sample_rate)
+        for first in range(0, len(counts.n_shared), size)
+    ]
+    values, variances = (np.concatenate(each) for each in zip(*parts, strict=True))
+    # Small strata that were pooled look better covered together than they are one by one; very
+    # small ones show too little of it, so that half of it is added to the error.
+    mixing = np.log([stratum.mixing for stratum in counts.strata])
+    found = []
+    for number in range(N_NUMBERS):
+        value, variance = pool(values[:, number], variances[:, number])
+        if number != SLOPE:
+            value, variance = value - mixing, variance + (mixing / 2) ** 2
+        # What may be anything would take all that is missing from the others.
+        is_told = ~np.isnan(values[:, number]) & (variance <= _LARGEST_VARIANCE)
+        found.append(_Numbers(value=value, variance=variance, is_told=is_told))
+    return tuple(found)
+
+
+def _fit_some(
+    n_shared: NDArray[np.int64], days: NDArray[np.int64], years: _Array, rate: float
+) -> tuple[_Array, _Array]:
+    fits = fit_strata(n_shared, years)
+    sizes = np.diagonal(n_shared, axis1=1, axis2=2)
+    values = numbers_of(fits.columns)
+    variances = np.full(values.shape, np.nan)
+    for stratum in map(int, np.flatnonzero(~np.isnan(values[:, SLOPE]))):
+        variances[stratum] = variances_of(fits, stratum, sizes[stratum], days, rate)
+    values[np.isnan(variances)] = np.nan
+    return values, np.maximum(variances, _LEAST_VARIANCE)
+
+
+# ---------------------------------------------------------------------- from strata to the whole
+
+
+def _spread_coverage(whole: Estimate, numbers: _Numbers, weight: _Array) -> list[Estimate]:
+    """Give each stratum its coverage, so that their populations add up to that of the whole."""
+    if whole.value is None:
+        return [whole] * weight.size
+    told = numbers.is_told & (weight > 0)
+    logs = np.full(weight.size, math.log(whole.value))
+    if told.any():
+        share = weight[told] / weight[told].sum()
+        factor = _find_factor(numbers.value[told], share, whole.value)
+        logs = np.where(numbers.is_told, np.minimum(numbers.value + factor, 0.0), logs)
+    return _move(whole, logs, numbers)
+
+
+def _add_up(numbers: _Numbers, weight: _Array) -> float | None:
+    """Return the coverage of all strata if each is covered as its own overlaps say."""
+    told = weight[numbers.is_told]
+    if not told.any():
+        return None
+    total = float(told.sum() / np.sum(told * np.exp(-numbers.value[numbers.is_told])))
+    return total if total <= 1 else None
+
+
+def _find_factor(levels: _Array, share: _Array, coverage: float) -> float:
+    """Return the logarithm of the factor with which Σ share / coverage is that of the whole.
+
+    No stratum is covered more than fully: what would be leaves more to the others.
+    """
+    capped = np.zeros(levels.size, dtype=np.bool_)
+    factor = math.inf
+    while not capped.all():
+        left = 1 / coverage - float(share[capped].sum())
+        needed = float(np.sum(share[~capped] * np.exp(-levels[~capped])))
+        if needed <= 0 or left <= 0:
+            break
+        factor = math.log(needed / left)
+        above = ~capped & (levels + factor > 0)
+        if not above.any():
+            return factor
+        capped |= above
+    return factor
+
+
+def _spread_persistence(whole: Estimate, numbers: _Numbers, weight: _Array) -> list[Estimate]:
+    """Give each stratum its persistence, so that they average to that of the whole."""
+    if whole.value is None:
+        return [whole] * weight.size
+    told = numbers.is_told & (weight > 0)
+    logs = np.full(weight.size, math.log(whole.value))
+    if told.any():
+        mean = float(np.average(np.exp(numbers.value[told]), weights=weight[told]))
+        moved = np.minimum(numbers.value + math.log(whole.value / mean), 0.0)
+        logs = np.where(numbers.is_told, moved, logs)
+    return _move(whole, logs, numbers)
+
+
+def _move(whole: Estimate, logs: _Array, numbers: _Numbers) -> list[Estimate]:
+    """Give each stratum the range of the whole, moved alike, and its own error besides."""
+    return [
+        _with_range(whole, math.exp(log), float(variance))
+        for log, variance in zip(logs, numbers.variance, strict=True)
+    ]
+
+
+def _with_range(whole: Estimate, value: float, variance: float) -> Estimate:
+    if whole.value is None or whole.low is None or whole.high is None:
+        return Estimate(value=value, reason=whole.reason)
+    if math.isinf(variance):
+        return Estimate(value=value, reason=_NO_SPREAD)
+    own = NORMAL_QUANTILE * math.sqrt(variance)
+    return replace(
+        whole,
+        value=value,
+        low=value * math.exp(-math.hypot(math.log(whole.value / whole.low), own)),
+        high=min(value * math.exp(math.hypot(math.log(whole.high / whole.value), own)), 1.0),
+    )
+
+
+# ------------------------------------------------------------------------------ single strata
+
+
+def _describe(
+    counts: StratumCounts,
+    number: int,
+    *,
+    coverage: Estimate,
+    typical: Estimate,
+    persistence: Estimate,
+    n_urls: float,
+    counted: float,
+    is_told: bool,
+) -> StratumEstimate:
+    stratum, sizes = counts.strata[number], np.diagonal(counts.n_shared[number])
+    population = _divide(n_urls, coverage, counted)
+    return StratumEstimate(
+        name=stratum.name,
+        n_pooled=stratum.n_pooled,
+        n_urls=round(n_urls),
+        n_crawls=int(np.sum(sizes > 0)),
+        coverage=within(coverage),
+        population=population,
+        missing=_subtract(population, n_urls),
+        persistence=within(persistence),
+        typical_coverage=within(typical),
+        note=_note(coverage, size=int(sizes[-1]), is_told=is_told),
+    )
+
+
+def _divide(n_urls: float, coverage: Estimate, counted: float) -> Estimate:
+    """Return the population; `counted` is the variance of the logarithm of a size in a sample."""
+    if coverage.value is None:
+        return coverage
+    value = n_urls / coverage.value
+    if coverage.low is None or coverage.high is None:
+        return replace(coverage, value=value)
+    own = NORMAL_QUANTILE * math.sqrt(counted)
+    down = math.hypot(math.log(coverage.high / coverage.value), own)
+    up = math.hypot(math.log(coverage.value / coverage.low), own)
+    least = n_urls if counted == 0 else 0.0
+    return within(
+        replace(coverage, value=value, low=value * math.exp(-down), high=value * math.exp(up)),
+        least=least,
+    )
+
+
+def _subtract(population: Estimate, n_urls: float) -> Estimate:
+    """Return how many URLs of a population the newest crawl does not hold; never less than none."""
+    if population.value is None:
+        return population
+
+    def missing(end: float) -> float:
+        return end - n_urls if end - n_urls >= _HALF_URL else 0.0
+
+    return replace(
+        population,
+        value=missing(population.value),
+        low=None if population.low is None else missing(population.low),
+        high=None if population.high is None else missing(population.high),
+    )
+
+
+def _note(coverage: Estimate, *, size: int, is_told: bool) -> str:
+    if size == 0:
+        return _GONE
+    return _AS_OTHERS if coverage.value is not None and not is_told else ""
+
+
+def _or_least(number: Estimate) -> float:
+    return -1.0 if number.value is None else number.value

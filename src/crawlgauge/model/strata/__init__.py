@@ -1,1 +1,0 @@
-"""Strata: coverage, persistence and population of each host, domain, media type or status."""
