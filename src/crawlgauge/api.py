@@ -15,7 +15,7 @@ from crawlgauge.locations import StrPath, find_store
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.overlaps import files
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.report import estimate_json, estimate_text
+from crawlgauge.report import estimate_text, result_json
 from crawlgauge.report.page.page_file import ReportFile
 from crawlgauge.store import catalogue
 from crawlgauge.store.catalogue import Finding, Store, verify_crawls
@@ -77,11 +77,11 @@ class Fit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimates as plain data, in the form of the JSON schema."""
-        return estimate_json.to_dict(self.estimates)
+        return result_json.estimate_document(self.estimates)
 
     def to_json(self) -> str:
         """Return the estimates as JSON."""
-        return estimate_json.to_json(self.estimates)
+        return result_json.to_json(self.to_dict())
 
     @property
     def figures(self) -> "Figures":

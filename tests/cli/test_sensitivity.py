@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.report.estimate_schema import load_schema
+from crawlgauge.report.result_json import load_schema
 
 LABELS = ("2019-12", "2020-06", "2020-12", "2021-06")
 PREFIX = ".crawlgauge-sensitivity-*"

@@ -3,7 +3,7 @@ import json
 import jsonschema
 import pytest
 
-from crawlgauge.report.estimate_schema import load_schema
+from crawlgauge.report.result_json import load_schema
 
 pytestmark = pytest.mark.real
 

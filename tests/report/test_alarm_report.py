@@ -10,8 +10,8 @@ import crawlgauge as cg
 from crawlgauge.model.expectation import read_series
 from crawlgauge.model.newest_check import judge_series
 from crawlgauge.report.alarm_blocks import to_blocks
-from crawlgauge.report.alarm_json import to_dict, to_json
 from crawlgauge.report.blocks import render_blocks
+from crawlgauge.report.result_json import check_document, to_json
 from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.urn_settings import UrnSettings
 
@@ -51,7 +51,7 @@ def test_coverage_is_that_of_the_estimates_and_at_grade_c_a_range():
     check = judge_series(table, read_series(table), unsure)
     text = " ".join(render_blocks(to_blocks(check)).split())
     assert re.search(r"coverage [\d.]+ % to [\d.]+ % – −\d+ % drop", text)
-    assert to_dict(check)["grade"] == "C"
+    assert check_document(check)["grade"] == "C"
 
 
 def test_warnings_stand_at_the_end():
@@ -60,10 +60,10 @@ def test_warnings_stand_at_the_end():
 
 
 def test_the_json_is_one_line_that_begins_with_its_schema_and_the_verdict():
-    line = to_json(check())
+    line = to_json(check_document(check()), indent=None)
     assert "\n" not in line
     document = json.loads(line)
-    assert document == to_dict(check())
+    assert document == check_document(check())
     assert list(document)[:3] == ["schema", "status", "cause"]
     assert document["schema"] == "crawlgauge.check/1"
     assert (document["status"], document["cause"]) == ("drop", "crawl-shrank")

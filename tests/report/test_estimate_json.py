@@ -7,8 +7,7 @@ import pytest
 
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.provenance import Provenance
-from crawlgauge.report.estimate_json import to_dict, to_json
-from crawlgauge.report.estimate_schema import load_schema
+from crawlgauge.report.result_json import estimate_document, load_schema, to_json
 
 ESTIMATE = ["value", "low", "high", "level", "basis", "reason"]
 
@@ -28,15 +27,15 @@ def validator():
 
 
 def test_the_document_keeps_to_the_schema(estimates, validator):
-    validator.validate(to_dict(estimates))
+    validator.validate(estimate_document(estimates))
 
 
 def test_the_json_text_reads_back_as_the_plain_data(estimates):
-    assert json.loads(to_json(estimates)) == to_dict(estimates)
+    assert json.loads(to_json(estimate_document(estimates))) == estimate_document(estimates)
 
 
 def test_members_stand_in_the_documented_order(full):
-    document = json.loads(to_json(full))
+    document = json.loads(to_json(estimate_document(full)))
     assert list(document) == [
         "schema", "level", "crawls", "headline", "newest", "persistence", "half_life_years",
         "population", "growth_per_year", "per_crawl", "paper", "estimators", "agreement",
@@ -75,7 +74,7 @@ def test_members_stand_in_the_documented_order(full):
 
 
 def test_values_arrive_unrounded(full):
-    document = json.loads(to_json(full))
+    document = json.loads(to_json(estimate_document(full)))
     assert document["headline"]["coverage"] == {
         "value": 0.462,
         "low": 0.431,
@@ -101,27 +100,27 @@ def test_values_arrive_unrounded(full):
 
 
 def test_the_text_keeps_dashes_readable(full):
-    assert "46 % (43–48 %)" in to_json(full)
+    assert "46 % (43–48 %)" in to_json(estimate_document(full))
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_a_number_that_is_not_finite_is_refused_and_named(full, number):
     broken = dataclasses.replace(full, half_life_years=Estimate(value=number))
     with pytest.raises(ValueError, match=r"^half_life_years\.value is "):
-        to_json(broken)
+        to_json(estimate_document(broken))
 
 
 def test_a_number_deep_in_a_list_is_refused_with_its_place(full):
     start = dataclasses.replace(full.paper.per_start[1], persistence=math.nan)
     paper = dataclasses.replace(full.paper, per_start=(full.paper.per_start[0], start))
     with pytest.raises(ValueError, match=r"^paper\.per_start\[1\]\.persistence is nan"):
-        to_dict(dataclasses.replace(full, paper=paper))
+        estimate_document(dataclasses.replace(full, paper=paper))
 
 
 def test_a_setting_that_is_not_finite_is_refused(full):
     provenance = Provenance(settings={"sample": math.nan})
     with pytest.raises(ValueError, match="JSON"):
-        to_json(dataclasses.replace(full, provenance=provenance))
+        to_json(estimate_document(dataclasses.replace(full, provenance=provenance)))
 
 
 def break_value_without_reason(document):
@@ -199,7 +198,7 @@ def break_date(document):
     ids=lambda function: function.__name__,
 )
 def test_the_schema_refuses(full, validator, break_it):
-    document = to_dict(full)
+    document = estimate_document(full)
     validator.validate(document)
     break_it(document)
     with pytest.raises(jsonschema.ValidationError):
@@ -207,7 +206,7 @@ def test_the_schema_refuses(full, validator, break_it):
 
 
 def test_the_schema_leaves_settings_open_and_the_newer_members_optional(full, validator):
-    document = to_dict(full)
+    document = estimate_document(full)
     document["provenance"]["settings"]["anything"] = "goes"
     del document["provenance"]["created"]
     del document["paper"]["self_intersections"]

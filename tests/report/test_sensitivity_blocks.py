@@ -6,7 +6,7 @@ import pytest
 
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.sensitivity import Movement, Movements
-from crawlgauge.report import sensitivity_json
+from crawlgauge.report import result_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.sensitivity_blocks import to_blocks
 
@@ -84,7 +84,7 @@ def test_another_estimator_is_named(movements):
 
 
 def test_the_json_has_all_changes_in_order(movements):
-    document = sensitivity_json.to_dict(movements)
+    document = result_json.sensitivity_document(movements)
     assert document["schema"] == "crawlgauge.sensitivity/1"
     assert len(document["movements"]) == 14
     first, last = document["movements"][0], document["movements"][-1]

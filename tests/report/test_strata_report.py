@@ -11,7 +11,7 @@ import pytest
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.strata import Strata, StratumEstimate, Whole
-from crawlgauge.report import strata_json
+from crawlgauge.report import result_json, strata_blocks
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.charts.strata import draw_strata
@@ -110,7 +110,7 @@ def test_names_break_no_line_and_long_ones_keep_their_end(strata):
 
 
 def test_json_has_the_schema_first_and_every_stratum(strata):
-    document = json.loads(strata_json.to_json(strata))
+    document = json.loads(result_json.to_json(result_json.strata_document(strata)))
     assert next(iter(document)) == "schema"
     assert document["schema"] == "crawlgauge.strata/1"
     assert [row["name"] for row in document["strata"]] == [s.name for s in strata.strata]
@@ -124,7 +124,7 @@ def test_json_has_the_schema_first_and_every_stratum(strata):
 
 
 def test_csv_has_a_row_for_each_stratum_and_no_formulas(strata):
-    rows = list(csv.DictReader(io.StringIO(strata_json.to_csv(strata))))
+    rows = list(csv.DictReader(io.StringIO(strata_blocks.to_csv(strata))))
     assert [row["host"] for row in rows] == [
         "large.example",
         "'=cmd|' /C calc'!A0",

@@ -8,7 +8,7 @@ from crawlgauge.locations import StrPath
 from crawlgauge.model.expectation import MIN_CRAWLS, NewestCheck
 from crawlgauge.model.newest_check import FALSE_ALARMS, THRESHOLD, check_newest_crawl
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.report import alarm_blocks, alarm_json
+from crawlgauge.report import alarm_blocks, result_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
 
@@ -38,11 +38,11 @@ class CrawlCheck:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the check as plain data, in the form of the JSON schema."""
-        return alarm_json.to_dict(self.result)
+        return result_json.check_document(self.result)
 
     def to_json(self) -> str:
         """Return the check as one line of JSON."""
-        return alarm_json.to_json(self.result)
+        return result_json.to_json(self.to_dict(), indent=None)
 
     def section(self) -> Section:
         """Return what the report shows of the check, in place of the usual one."""

@@ -14,7 +14,7 @@ from crawlgauge.model.comparison import Comparison, OwnSeries, compare_archives
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.questions.gaps import DEFAULT_MAX_GAP, parse_gap
-from crawlgauge.report import comparison_blocks, comparison_json
+from crawlgauge.report import comparison_blocks, result_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
 from crawlgauge.sources.remote import AnyPath
@@ -48,11 +48,11 @@ class ArchiveComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data, in the form of the JSON schema."""
-        return comparison_json.to_dict(self.comparison)
+        return result_json.comparison_document(self.comparison)
 
     def to_json(self) -> str:
         """Return the comparison as JSON."""
-        return comparison_json.to_json(self.comparison)
+        return result_json.to_json(self.to_dict())
 
     def section(self) -> Section:
         """Return what the report shows of the comparison."""

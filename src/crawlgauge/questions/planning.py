@@ -6,7 +6,7 @@ from typing import Any
 from crawlgauge.api import Fit
 from crawlgauge.model.plan import Wishes, plan_crawls, usual_wishes
 from crawlgauge.model.situation import Plan
-from crawlgauge.report import plan_blocks, plan_json
+from crawlgauge.report import plan_blocks, result_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
 
@@ -34,11 +34,11 @@ class CrawlPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain data, in the form of the JSON schema."""
-        return plan_json.to_dict(self.result, self.fit.estimates)
+        return result_json.plan_document(self.result, self.fit.estimates)
 
     def to_json(self) -> str:
         """Return the plan as JSON."""
-        return plan_json.to_json(self.result, self.fit.estimates)
+        return result_json.to_json(self.to_dict())
 
     def section(self) -> Section:
         """Return what the report shows of the plan, in place of the usual one."""

@@ -15,7 +15,7 @@ from crawlgauge.ingest.options import read_scope
 from crawlgauge.locations import StrPath, find_store
 from crawlgauge.model.recall import Kind, Recall, Reference, Series, recall_reference, series_of
 from crawlgauge.provenance import Input, Provenance
-from crawlgauge.report import recall_blocks, recall_json
+from crawlgauge.report import recall_blocks, result_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
 from crawlgauge.sources.remote import AnyPath, conceal, to_path
@@ -51,11 +51,11 @@ class ReferenceRecall:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recall as plain data, in the form of the JSON schema."""
-        return recall_json.to_dict(self.recall)
+        return result_json.recall_document(self.recall)
 
     def to_json(self) -> str:
         """Return the recall as JSON."""
-        return recall_json.to_json(self.recall)
+        return result_json.to_json(self.to_dict())
 
     def section(self) -> Section:
         """Return what the report shows of the reference."""

@@ -35,7 +35,7 @@ from crawlgauge.questions.rereading import (
     make_room,
     options_of,
 )
-from crawlgauge.report import sensitivity_blocks, sensitivity_json
+from crawlgauge.report import result_json, sensitivity_blocks
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
 from crawlgauge.sources.remote import to_path
@@ -64,11 +64,11 @@ class Sensitivity:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the changes as plain data, in the form of the JSON schema."""
-        return sensitivity_json.to_dict(self.movements)
+        return result_json.sensitivity_document(self.movements)
 
     def to_json(self) -> str:
         """Return the changes as JSON."""
-        return sensitivity_json.to_json(self.movements)
+        return result_json.to_json(self.to_dict())
 
     def section(self) -> Section:
         """Return what the report shows of the changes."""

@@ -14,7 +14,7 @@ from crawlgauge.model.phrases import names
 from crawlgauge.model.strata import Strata
 from crawlgauge.overlaps.table import MIN_SHARED
 from crawlgauge.provenance import Input, Provenance
-from crawlgauge.report import strata_blocks, strata_json
+from crawlgauge.report import result_json, strata_blocks
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
 from crawlgauge.store.catalogue import Store
@@ -56,11 +56,11 @@ class StratumEstimates:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all strata as plain data, in the form of the JSON schema."""
-        return strata_json.to_dict(self.strata)
+        return result_json.strata_document(self.strata)
 
     def to_json(self) -> str:
         """Return all strata as JSON."""
-        return strata_json.to_json(self.strata)
+        return result_json.to_json(self.to_dict())
 
     def section(self) -> Section:
         """Return what the report shows of the strata."""
@@ -76,7 +76,7 @@ class StratumEstimates:
 
     def to_csv(self) -> str:
         """Return all strata as CSV, a row each."""
-        return strata_json.to_csv(self.strata)
+        return strata_blocks.to_csv(self.strata)
 
     def figure(self) -> "Chart":
         """Draw the coverages with their ranges.

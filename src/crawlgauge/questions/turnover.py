@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlgauge.model.turnover import Turnover, follow_crawls
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.report import history_blocks, history_json
+from crawlgauge.report import history_blocks, result_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
 
@@ -33,11 +33,11 @@ class History:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as plain data, in the form of the JSON schema."""
-        return history_json.to_dict(self.turnover)
+        return result_json.history_document(self.turnover)
 
     def to_json(self) -> str:
         """Return the numbers as JSON."""
-        return history_json.to_json(self.turnover)
+        return result_json.to_json(self.to_dict())
 
     def section(self) -> Section:
         """Return what the report shows of the numbers, in place of the usual ones."""

@@ -1,5 +1,8 @@
 """`Strata` in words: the answer, and the table of what is missing most."""
 
+import csv
+import io
+
 from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.model.strata import Strata, StratumEstimate
 from crawlgauge.report.blocks import Block, Grid, Paragraph
@@ -134,3 +137,33 @@ def _lacking(shown: tuple[StratumEstimate, ...]) -> dict[str, list[str]]:
         if stratum.coverage.value is None and stratum.coverage.reason:
             lacking.setdefault(stratum.coverage.reason, []).append(_write_name(stratum))
     return lacking
+
+
+# ------------------------------------------------------------------------------------------- CSV
+
+_ESTIMATES = ("coverage", "population", "missing", "persistence", "typical_coverage")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def to_csv(strata: Strata) -> str:
+    """Return all strata as CSV, a row each, safe to be opened by a spreadsheet.
+
+    A name that a spreadsheet would take for a formula gets an apostrophe before it.
+    """
+    columns = [f"{name}{end}" for name in _ESTIMATES for end in ("", "_low", "_high")]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([strata.by, "n_pooled", "n_urls", "n_crawls", *columns, "note"])
+    for stratum in strata.strata:
+        numbers = [getattr(stratum, name) for name in _ESTIMATES]
+        ends = [_cell(end) for number in numbers for end in (number.value, number.low, number.high)]
+        is_formula = stratum.name.startswith(_FORMULA_STARTS)
+        name = f"'{stratum.name}" if is_formula else stratum.name
+        writer.writerow(
+            [name, stratum.n_pooled, stratum.n_urls, stratum.n_crawls, *ends, stratum.note]
+        )
+    return text.getvalue()
+
+
+def _cell(number: float | None) -> str:
+    return "" if number is None else f"{number:.6g}"

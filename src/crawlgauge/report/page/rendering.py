@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Sequence
 
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.report import estimate_json
+from crawlgauge.report import result_json
 from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.charts.theme import themed
 from crawlgauge.report.page.document import make_page
@@ -49,7 +49,7 @@ def render_page(
         style=style,
         runtime=runtime,
         script=script,
-        estimate=to_script_json(estimate_json.to_dict(estimates)),
+        estimate=to_script_json(result_json.estimate_document(estimates)),
         charts=to_script_json(live),
     )
 
