@@ -23,8 +23,8 @@ from crawler_bias_figures import draw_ratios, draw_repeats
 from crawler_bias_tables import to_csv, to_markdown
 from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.simulate.archive import SimulatedArchive
-from crawlgauge.simulate.dates import DatePlan
-from crawlgauge.simulate.set_overlaps import count_archive
+from crawlgauge.simulate.archive_files import count_archive
+from crawlgauge.simulate.urn_settings import DatePlan
 from crawlgauge.simulate.web_archive import simulate_crawlers
 from crawlgauge.simulate.web_settings import (
     CrawlerSettings,

@@ -28,8 +28,8 @@ from crawlgauge.model.intervals import (
 from crawlgauge.model.pairs import PairData, pair_data
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.simulate.archive import SimulatedTable
+from crawlgauge.simulate.archive_files import count_archive
 from crawlgauge.simulate.scenarios import find_scenario
-from crawlgauge.simulate.set_overlaps import count_archive
 from crawlgauge.simulate.urn_sets import draw_sets
 from crawlgauge.simulate.urn_settings import change_settings
 from crawlgauge.simulate.urn_table import draw_table

@@ -11,9 +11,7 @@ import numpy as np
 
 import crawlgauge as cg
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.simulate.courses import Course
-from crawlgauge.simulate.dates import DatePlan
-from crawlgauge.simulate.urn_settings import UrnSettings
+from crawlgauge.simulate.urn_settings import Course, DatePlan, UrnSettings
 
 FOLDER = Path(__file__).parent
 

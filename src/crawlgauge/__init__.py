@@ -40,15 +40,15 @@ if TYPE_CHECKING:
     from crawlgauge.ingest.options import ReadOptions as ReadOptions
     from crawlgauge.ingest.splitting import split_collection as split_collection
     from crawlgauge.overlaps.table import OverlapTable as OverlapTable
-    from crawlgauge.questions.checking import CrawlCheck as CrawlCheck
-    from crawlgauge.questions.checking import check_newest as check_newest
-    from crawlgauge.questions.comparing import ArchiveComparison as ArchiveComparison
-    from crawlgauge.questions.comparing import compare as compare
-    from crawlgauge.questions.comparing import export_sample as export_sample
-    from crawlgauge.questions.planning import CrawlPlan as CrawlPlan
-    from crawlgauge.questions.planning import plan as plan
-    from crawlgauge.questions.recalling import ReferenceRecall as ReferenceRecall
-    from crawlgauge.questions.recalling import recall as recall
+    from crawlgauge.questions.comparison import ArchiveComparison as ArchiveComparison
+    from crawlgauge.questions.comparison import compare as compare
+    from crawlgauge.questions.comparison import export_sample as export_sample
+    from crawlgauge.questions.newest import CrawlCheck as CrawlCheck
+    from crawlgauge.questions.newest import check_newest as check_newest
+    from crawlgauge.questions.plan import CrawlPlan as CrawlPlan
+    from crawlgauge.questions.plan import plan as plan
+    from crawlgauge.questions.recall import ReferenceRecall as ReferenceRecall
+    from crawlgauge.questions.recall import recall as recall
     from crawlgauge.questions.sensitivity import Sensitivity as Sensitivity
     from crawlgauge.questions.sensitivity import sensitivity as sensitivity
     from crawlgauge.questions.strata import StratumEstimates as StratumEstimates
@@ -93,10 +93,10 @@ _HOMES = {
     "crawlgauge.ingest.options": ("ReadOptions",),
     "crawlgauge.ingest.splitting": ("split_collection",),
     "crawlgauge.overlaps.table": ("OverlapTable",),
-    "crawlgauge.questions.checking": ("CrawlCheck", "check_newest"),
-    "crawlgauge.questions.comparing": ("ArchiveComparison", "compare", "export_sample"),
-    "crawlgauge.questions.planning": ("CrawlPlan", "plan"),
-    "crawlgauge.questions.recalling": ("ReferenceRecall", "recall"),
+    "crawlgauge.questions.newest": ("CrawlCheck", "check_newest"),
+    "crawlgauge.questions.comparison": ("ArchiveComparison", "compare", "export_sample"),
+    "crawlgauge.questions.plan": ("CrawlPlan", "plan"),
+    "crawlgauge.questions.recall": ("ReferenceRecall", "recall"),
     "crawlgauge.questions.sensitivity": ("Sensitivity", "sensitivity"),
     "crawlgauge.questions.strata": ("StratumEstimates", "estimate_strata"),
     "crawlgauge.questions.turnover": ("History", "history"),

@@ -15,8 +15,8 @@ from crawlgauge.locations import StrPath, find_store
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.overlaps import files
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.report import estimate_text, result_json
-from crawlgauge.report.page.page_file import ReportFile
+from crawlgauge.report import estimate_blocks, result_json
+from crawlgauge.report.page.rendering import ReportFile
 from crawlgauge.store import catalogue
 from crawlgauge.store.catalogue import Finding, Store, verify_crawls
 from crawlgauge.store.crawl_set import CrawlSet
@@ -61,7 +61,7 @@ class Fit:
 
     def summary(self) -> str:
         """Return the estimates as text for a terminal."""
-        return estimate_text.to_text(self.estimates)
+        return estimate_blocks.to_text(self.estimates)
 
     def explain(self, check: str) -> str:
         """Return what a check means, how it is computed and what it found, as text.
@@ -71,9 +71,7 @@ class Fit:
         check
             Its id, such as ``short-lag``.
         """
-        from crawlgauge.report import explanation_text
-
-        return explanation_text.to_text(check, self.estimates)
+        return estimate_blocks.explain(check, self.estimates)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the estimates as plain data, in the form of the JSON schema."""
@@ -92,7 +90,7 @@ class Fit:
 
     def to_html(self) -> str:
         """Return the report: one HTML page with everything in it, which needs no network."""
-        from crawlgauge.report.charts.all_charts import try_charts
+        from crawlgauge.report.charts.figures import try_charts
         from crawlgauge.report.page.rendering import render_page
         from crawlgauge.report.standard_sections import list_sections
 
@@ -284,8 +282,8 @@ def write_report(fit: Fit, path: StrPath, answers: "Iterable[Answer]" = ()) -> R
     CrawlgaugeError
         If the file cannot be written, or two answers are of the same question.
     """
-    from crawlgauge.report.charts.all_charts import try_charts
     from crawlgauge.report.charts.chart import Chart
+    from crawlgauge.report.charts.figures import try_charts
     from crawlgauge.report.page.rendering import render_page
     from crawlgauge.report.standard_sections import combine_sections, list_sections
 

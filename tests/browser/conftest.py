@@ -8,8 +8,8 @@ import pytest
 import crawlgauge as cg
 from crawlgauge.crawl import Crawl
 from crawlgauge.provenance import Provenance
-from crawlgauge.report.charts.all_charts import try_charts
 from crawlgauge.report.charts.chart import Chart
+from crawlgauge.report.charts.figures import try_charts
 from crawlgauge.report.page.rendering import render_page
 
 

@@ -7,8 +7,7 @@ import sys
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.simulate.dates import DatePlan
-from crawlgauge.simulate.urn_settings import UrnSettings
+from crawlgauge.simulate.urn_settings import DatePlan, UrnSettings
 
 
 @pytest.fixture(scope="module")

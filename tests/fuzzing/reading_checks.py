@@ -22,7 +22,7 @@ from crawlgauge.keys.names import Names, host_of_url
 from crawlgauge.keys.rules import RULES
 from crawlgauge.keys.scope import parse_scope
 from crawlgauge.keys.surt import canonical_surt
-from crawlgauge.report.crawls_text import _REASONS
+from crawlgauge.report.crawls import _REASONS
 from crawlgauge.sources import cdx, cdxj, crawl_log, decompress, json_lines, reading, urls, wacz
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.detect import find_format

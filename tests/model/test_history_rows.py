@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from crawlgauge.model.histories.data import HistoryData, history_data
 from crawlgauge.model.histories.fits import list_history_estimators
-from crawlgauge.simulate.dates import DatePlan
-from crawlgauge.simulate.urn_settings import Avoidance, UrnSettings
+from crawlgauge.simulate.urn_settings import Avoidance, DatePlan, UrnSettings
 from crawlgauge.simulate.urn_table import draw_table
 
 OPEN = ["cjs", "jolly-seber", "manly-parr", "rested-manly-parr"]

@@ -12,8 +12,7 @@ from crawlgauge.model.newest_check import judge_series
 from crawlgauge.report.alarm_blocks import to_blocks
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.result_json import check_document, to_json
-from crawlgauge.simulate.dates import DatePlan
-from crawlgauge.simulate.urn_settings import UrnSettings
+from crawlgauge.simulate.urn_settings import DatePlan, UrnSettings
 
 SETTINGS = UrnSettings(dates=DatePlan(n_crawls=7), coverage=(0.4,) * 6 + (0.2,))
 

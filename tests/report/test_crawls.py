@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.report.crawls_json import CrawlRecord, LevelRecord, to_json
-from crawlgauge.report.crawls_text import describe_added, to_text
+from crawlgauge.report.crawls import CrawlRecord, LevelRecord, describe_added, to_json, to_text
 
 
 def make_record(*, rejected=None, excluded=None, sample_rate=1.0, n_captures=92_210, **crawl):

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from crawlgauge.model.estimates import Check, CrawlEstimate, Estimate
-from crawlgauge.report.estimate_text import to_text
+from crawlgauge.report.estimate_blocks import to_text
 
 CASES = ["full", "two_crawls", "three_crawls"]
 

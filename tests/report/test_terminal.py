@@ -9,10 +9,9 @@ import sys
 
 import pytest
 
-from crawlgauge.report.blocks import Grid, Paragraph, Trend, render_blocks
+from crawlgauge.report.blocks import Column, Grid, Paragraph, Trend, render_blocks
 from crawlgauge.report.estimate_blocks import to_blocks
 from crawlgauge.report.terminal import draw_sparkline, print_blocks
-from crawlgauge.report.text_table import Column
 
 
 def show(blocks, monkeypatch, width=80, colour=False):

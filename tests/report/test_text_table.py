@@ -1,6 +1,6 @@
 import pytest
 
-from crawlgauge.report.text_table import Column, render_table
+from crawlgauge.report.blocks import Column, render_table
 
 COLUMNS = (Column(header="crawl"), Column(header="n", align="right"), Column(header="note"))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from crawlgauge.simulate.choosing import choose_among, choose_from_cells
+from crawlgauge.simulate.urn_sets import choose_among, choose_from_cells
 
 
 @pytest.mark.parametrize(("n", "n_chosen"), [(0, 0), (1, 0), (1, 1), (7, 7), (50, 1), (1000, 999)])

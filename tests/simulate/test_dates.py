@@ -8,7 +8,7 @@ import pytest
 
 from crawlgauge.crawl import date_from_label
 from crawlgauge.errors import SimulationError
-from crawlgauge.simulate.dates import (
+from crawlgauge.simulate.urn_settings import (
     DatePlan,
     change_length,
     choose_dates,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from crawlgauge.simulate.gamma_weights import gamma_grid, gauss_nodes
+from crawlgauge.simulate.urn_plan import gamma_grid, gauss_nodes
 
 
 @pytest.mark.parametrize("cv", [0.1, 0.3, 0.7, 1.0, 1.8])

@@ -4,8 +4,8 @@ import pytest
 
 from crawlgauge.errors import SimulationError
 from crawlgauge.model.coverage import estimate_coverage
-from crawlgauge.simulate.describing import describe, flatten_settings
 from crawlgauge.simulate.scenarios import SCENARIOS, find_scenario
+from crawlgauge.simulate.urn_plan import describe, flatten_settings
 from crawlgauge.simulate.urn_table import draw_table
 
 # Estimated over true coverage: the paper's line, then the two-way model, for 12 half-yearly crawls.

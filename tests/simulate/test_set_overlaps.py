@@ -11,7 +11,7 @@ from crawlgauge.simulate.archive import (
     SimulatedCrawl,
     Truth,
 )
-from crawlgauge.simulate.set_overlaps import count_archive
+from crawlgauge.simulate.archive_files import count_archive
 
 
 def make_archive(sets):

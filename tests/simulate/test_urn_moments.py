@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from crawlgauge.simulate.dates import DatePlan
-from crawlgauge.simulate.urn_moments import compute_moments
 from crawlgauge.simulate.urn_plan import make_plan
-from crawlgauge.simulate.urn_settings import UrlClass, UrnSettings
+from crawlgauge.simulate.urn_settings import DatePlan, UrlClass, UrnSettings
+from crawlgauge.simulate.urn_table import compute_moments
 
 FOUR = DatePlan(n_crawls=4)
 

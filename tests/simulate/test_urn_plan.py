@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 
 from crawlgauge.errors import SimulationError
-from crawlgauge.simulate.courses import Course
-from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.urn_plan import find_capture_scale, make_plan
-from crawlgauge.simulate.urn_settings import HostNoise, ScopeChange, UrlClass, UrnSettings
+from crawlgauge.simulate.urn_settings import (
+    Course,
+    DatePlan,
+    HostNoise,
+    ScopeChange,
+    UrlClass,
+    UrnSettings,
+)
 
 FOUR = DatePlan(n_crawls=4)
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from crawlgauge.errors import SimulationError
-from crawlgauge.simulate.courses import Course
-from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.urn_sets import draw_sets
 from crawlgauge.simulate.urn_settings import (
     Avoidance,
+    Course,
+    DatePlan,
     HostNoise,
     ScopeChange,
     TableNoise,

@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 
 from crawlgauge.errors import SimulationError
-from crawlgauge.simulate.courses import Course, course_values, first_value
-from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.urn_settings import (
     Avoidance,
+    Course,
+    DatePlan,
     HostNoise,
     ScopeChange,
     TableNoise,
     UrlClass,
     UrnSettings,
     change_settings,
+    course_values,
+    first_value,
 )
 
 YEARS = np.array([0.0, 0.5, 1.0, 2.0])

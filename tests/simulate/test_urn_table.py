@@ -7,12 +7,12 @@ import pytest
 
 from crawlgauge.errors import SimulationError
 from crawlgauge.model.coverage import estimate_coverage
-from crawlgauge.simulate.courses import Course
-from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.scenarios import SCENARIOS, find_scenario
 from crawlgauge.simulate.urn_sets import draw_sets
 from crawlgauge.simulate.urn_settings import (
     Avoidance,
+    Course,
+    DatePlan,
     TableNoise,
     UrnSettings,
     change_settings,

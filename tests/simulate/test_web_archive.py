@@ -11,19 +11,23 @@ import pytest
 
 from crawlgauge.errors import SimulationError
 from crawlgauge.simulate.archive_files import write_simulated
-from crawlgauge.simulate.dates import DatePlan
+from crawlgauge.simulate.scenarios import WEB_SCENARIOS, find_web_scenario
 from crawlgauge.simulate.simulating import choose_web
-from crawlgauge.simulate.web_archive import simulate_crawlers, simulate_web
-from crawlgauge.simulate.web_describing import describe_web
-from crawlgauge.simulate.web_names import WebNames, number_trap_urls
-from crawlgauge.simulate.web_scenarios import WEB_SCENARIOS, find_web_scenario
+from crawlgauge.simulate.urn_settings import DatePlan
+from crawlgauge.simulate.web_archive import (
+    WebNames,
+    number_trap_urls,
+    simulate_crawlers,
+    simulate_web,
+)
+from crawlgauge.simulate.web_graph import evolve_web
 from crawlgauge.simulate.web_settings import (
     CrawlerSettings,
     GraphSettings,
     TrapSettings,
     WebSettings,
+    describe_web,
 )
-from crawlgauge.simulate.web_turnover import evolve_web
 
 GRAPH = GraphSettings(n_pages=1500, n_hosts=30, n_seeds=8, unlinking_rate=0.3, relinking_share=0.5)
 SMALL = WebSettings(

@@ -7,11 +7,9 @@ import pytest
 
 from crawlgauge.core.frontier import crawl_frontier
 from crawlgauge.errors import SimulationError
-from crawlgauge.simulate.web_crawlers import NEVER, CrawlTask, fetch_pages
-from crawlgauge.simulate.web_graph import list_links
-from crawlgauge.simulate.web_links import find_distances, rank_pages
+from crawlgauge.simulate.web_archive import NEVER, CrawlTask, fetch_pages
+from crawlgauge.simulate.web_graph import evolve_web, find_distances, list_links, rank_pages
 from crawlgauge.simulate.web_settings import CrawlerSettings, GraphSettings, TrapSettings
-from crawlgauge.simulate.web_turnover import evolve_web
 
 N_HOSTS, N_SEEDS, N_PAGES = 40, 10, 4000
 FRONTIER_POLICIES = ("breadth-first", "pagerank", "capped", "polite")

@@ -7,11 +7,18 @@ import numpy as np
 import pytest
 
 from crawlgauge.errors import SimulationError
-from crawlgauge.simulate.web_graph import GONE, NO_PAGE, list_links
-from crawlgauge.simulate.web_growth import grow_web
-from crawlgauge.simulate.web_links import find_distances, group_by, rank_pages
+from crawlgauge.simulate.web_graph import (
+    GONE,
+    NO_PAGE,
+    evolve_web,
+    find_distances,
+    group_by,
+    grow_web,
+    list_links,
+    rank_pages,
+    turn_over,
+)
 from crawlgauge.simulate.web_settings import GraphSettings
-from crawlgauge.simulate.web_turnover import evolve_web, turn_over
 
 SETTINGS = GraphSettings(n_pages=20_000, n_hosts=60, n_seeds=20)
 YEARS = (0.0, 0.5, 1.0, 1.5)

@@ -19,8 +19,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlgauge.damage import Damage
-from crawlgauge.errors import DamagedInput, SourceError
+from crawlgauge.errors import Damage, DamagedInput, SourceError
 from crawlgauge.sources.decompress import BLOCK_BYTES, Stream, fingerprint, read_whole
 
 LINES = b"".join(b"http://example.org/%d\n" % number for number in range(5000))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import crawlgauge
 from crawlgauge.core.captures import REASONS
-from crawlgauge.report.crawls_text import _REASONS, list_reasons
+from crawlgauge.report.crawls import _REASONS, list_reasons
 
 ROOT = Path(crawlgauge.__file__).parent
 NAMED = re.compile(

@@ -13,8 +13,7 @@ import pyarrow as pa
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.damage import Damage
-from crawlgauge.errors import StoreError
+from crawlgauge.errors import Damage, StoreError
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.store import key_set

@@ -16,11 +16,10 @@ from crawlgauge.model.histories.data import history_data
 from crawlgauge.model.histories.known_alive import fit_known_alive
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.simulate.courses import Course
+from crawlgauge.simulate.archive_files import count_archive
 from crawlgauge.simulate.scenarios import find_scenario
-from crawlgauge.simulate.set_overlaps import count_archive
 from crawlgauge.simulate.urn_sets import draw_sets
-from crawlgauge.simulate.urn_settings import HostNoise, ScopeChange, change_settings
+from crawlgauge.simulate.urn_settings import Course, HostNoise, ScopeChange, change_settings
 from crawlgauge.simulate.urn_table import draw_table
 
 N_CRAWLS = 8

@@ -7,8 +7,7 @@ import pytest
 
 from crawlgauge.model.expectation import read_series
 from crawlgauge.model.newest_check import judge_series
-from crawlgauge.simulate.dates import DatePlan
-from crawlgauge.simulate.urn_settings import TableNoise, UrnSettings
+from crawlgauge.simulate.urn_settings import DatePlan, TableNoise, UrnSettings
 from crawlgauge.simulate.urn_table import draw_table
 
 pytestmark = pytest.mark.slow

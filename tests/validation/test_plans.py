@@ -5,9 +5,7 @@ import pytest
 
 from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.plan import plan_crawls
-from crawlgauge.simulate.courses import Course
-from crawlgauge.simulate.dates import DatePlan
-from crawlgauge.simulate.urn_settings import TableNoise, UrnSettings
+from crawlgauge.simulate.urn_settings import Course, DatePlan, TableNoise, UrnSettings
 from crawlgauge.simulate.urn_table import draw_table
 
 pytestmark = pytest.mark.slow

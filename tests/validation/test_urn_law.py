@@ -10,15 +10,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from crawlgauge.simulate.courses import Course
-from crawlgauge.simulate.dates import DatePlan
+from crawlgauge.simulate.archive_files import count_archive
 from crawlgauge.simulate.scenarios import find_scenario
-from crawlgauge.simulate.set_overlaps import count_archive
-from crawlgauge.simulate.urn_moments import compute_moments
 from crawlgauge.simulate.urn_plan import make_plan
 from crawlgauge.simulate.urn_sets import draw_sets
-from crawlgauge.simulate.urn_settings import ScopeChange, UrlClass, UrnSettings, change_settings
-from crawlgauge.simulate.urn_table import draw_table
+from crawlgauge.simulate.urn_settings import (
+    Course,
+    DatePlan,
+    ScopeChange,
+    UrlClass,
+    UrnSettings,
+    change_settings,
+)
+from crawlgauge.simulate.urn_table import compute_moments, draw_table
 
 pytestmark = pytest.mark.slow
 

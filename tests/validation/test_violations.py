@@ -16,8 +16,8 @@ from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.decay import coverage_range
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
+from crawlgauge.simulate.archive_files import count_archive
 from crawlgauge.simulate.scenarios import find_scenario
-from crawlgauge.simulate.set_overlaps import count_archive
 from crawlgauge.simulate.urn_sets import draw_sets
 from crawlgauge.simulate.urn_settings import ScopeChange, UrlClass, change_settings
 from crawlgauge.simulate.urn_table import draw_table

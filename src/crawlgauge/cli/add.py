@@ -98,8 +98,7 @@ def add(
     Lines, answers of CDX servers, lists of URLs; plain, gzip, bzip2, xz or zstd. What is left out
     is counted and reported by reason.
     """
-    from crawlgauge.cli.adding_engines import open_engine
-    from crawlgauge.cli.additions import print_addition, print_json, print_unassigned
+    from crawlgauge.cli.adding import open_engine, print_addition, print_json, print_unassigned
 
     words = [word for word in (label, *inputs) if word is not None]
     is_cut = period is not None or pattern is not None

@@ -56,7 +56,7 @@ def check(
     From the store, or from TABLE: an overlap table as CSV, JSON or Parquet, or - for standard
     input.
     """
-    from crawlgauge.questions.checking import check_newest
+    from crawlgauge.questions.newest import check_newest
 
     found = check_newest(
         table_from(inputs),

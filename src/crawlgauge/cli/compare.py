@@ -79,15 +79,13 @@ def compare(
 
     OTHER is the folder of another store. Crawls are matched by their dates.
     """
-    from crawlgauge.questions import comparing
+    import crawlgauge as cg
 
     if export is not None:
         if others or persistence is not None or level not in (None, "url"):
             raise click.UsageError("--export takes --sample and --store alone")
         with show_progress("exporting") as progress:
-            written = comparing.export_sample(
-                store, export, sample=sample or "1/64", progress=progress
-            )
+            written = cg.export_sample(store, export, sample=sample or "1/64", progress=progress)
         if as_json:
             document = {
                 "written": str(written.path),
@@ -107,7 +105,7 @@ def compare(
     if not others:
         raise click.UsageError("name the store of at least one other archive, or --export DIR")
     with show_progress("comparing") as progress:
-        result = comparing.compare(
+        result = cg.compare(
             store,
             others,
             max_gap=max_gap,

@@ -25,8 +25,7 @@ def demo(folder: str, seed: int, as_json: bool) -> None:
     DIR receives the simulated CDXJ files with truth.json, the store and report.html; it is made if
     it is missing, and what an earlier demo left in it is replaced. Default: crawlgauge-demo.
     """
-    from crawlgauge.demonstration import run_demo, write_demo_report
-    from crawlgauge.report import truth_text
+    from crawlgauge.demonstration import compare_with_truth, run_demo, write_demo_report
 
     with show_progress("simulating and reading") as progress:
         result = run_demo(folder, seed=seed, progress=progress)
@@ -47,7 +46,7 @@ files, added them to a store, and estimated from their overlaps alone:
 {result.fit.summary()}
 
 Truth and estimate:
-{truth_text.to_text(result.archive.truth, result.fit.estimates)}
+{compare_with_truth(result.archive.truth, result.fit.estimates)}
 
 CDXJ files and truth.json: {result.indexes}
 Store: {result.store}

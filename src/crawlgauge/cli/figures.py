@@ -44,7 +44,7 @@ def figures(inputs: EstimateInputs, output: str, formats: str, as_json: bool) ->
     From the store, or from TABLE: an overlap table as CSV, JSON or Parquet, or - for standard
     input. Figures that the data do not allow are named in captions.md, with the reason.
     """
-    from crawlgauge.report.charts.files import FORMATS, write_figures
+    from crawlgauge.report.charts.figures import FORMATS, write_figures
 
     wanted = [name.strip() for name in formats.lower().split(",") if name.strip()]
     if not wanted or not set(wanted) <= FORMATS.keys():

@@ -21,7 +21,7 @@ def list_(store: str | None, as_json: bool) -> None:
     from crawlgauge.cli.output import show_blocks
     from crawlgauge.cli.records import to_record
     from crawlgauge.locations import find_store
-    from crawlgauge.report import crawls_json, crawls_text
+    from crawlgauge.report import crawls
     from crawlgauge.store.catalogue import open_store
 
     records = [
@@ -29,6 +29,6 @@ def list_(store: str | None, as_json: bool) -> None:
         for manifest in open_store(find_store(store)).manifests()
     ]
     if as_json:
-        click.echo(crawls_json.to_json(records))
+        click.echo(crawls.to_json(records))
     else:
-        show_blocks(crawls_text.to_blocks(records))
+        show_blocks(crawls.to_blocks(records))

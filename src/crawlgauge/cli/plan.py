@@ -88,14 +88,14 @@ def plan(
     From the store, or from TABLE: an overlap table as CSV, JSON or Parquet, or - for standard
     input.
     """
-    from crawlgauge.questions import planning
+    import crawlgauge as cg
 
     if per_year is not None and interval is not None:
         raise click.UsageError("give one of --per-year and --interval")
     if interval is not None and not interval > 0:
         raise click.UsageError(f"--interval is {interval:g}; give a number of months above 0")
     often = per_year if interval is None else _MONTHS_PER_YEAR / interval
-    made = planning.plan(
+    made = cg.plan(
         estimate_from(inputs),
         target=target,
         union_target=union_target,

@@ -67,7 +67,7 @@ def recall(
     reference: str | None,
     store: str | None,
     as_json: bool,
-    **choices: Any,  # noqa: ANN401 - the options of `recalling.recall`
+    **choices: Any,  # noqa: ANN401 - the options of `crawlgauge.recall`
 ) -> None:
     """Tell which share of a list of URLs, hosts or domains each crawl holds, and all together.
 
@@ -78,9 +78,9 @@ def recall(
         raise click.UsageError("name a reference: a file, or - for standard input")
     if choices["uniform"] and choices["date"] is None:
         raise click.UsageError("--uniform needs --date: when the reference was drawn")
-    from crawlgauge.questions import recalling
+    import crawlgauge as cg
 
-    result = recalling.recall(store, reference, **choices)
+    result = cg.recall(store, reference, **choices)
     if choices["missing"] is not None:
         n_missing = result.recall.n_looked_for - result.recall.n_held
         _log.info("wrote %s: %s that no crawl holds", choices["missing"], f"{n_missing:,}")

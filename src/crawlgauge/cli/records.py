@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from crawlgauge.report.crawls_json import CrawlRecord, LevelRecord
+from crawlgauge.report.crawls import CrawlRecord, LevelRecord
 from crawlgauge.store.crawl_set import CrawlSet
 
 __all__ = ["to_record"]

@@ -101,7 +101,7 @@ def urn(
     overlaps are drawn, for a population of any size.
     """
     from crawlgauge import simulation
-    from crawlgauge.simulate import describing
+    from crawlgauge.simulate import urn_plan
     from crawlgauge.simulate.scenarios import SCENARIOS
     from crawlgauge.simulate.simulating import choose_urn
 
@@ -116,7 +116,7 @@ def urn(
         persistence=persistence,
     )
     if describe:
-        _print_description(scenario, describing.describe(settings), as_json)
+        _print_description(scenario, urn_plan.describe(settings), as_json)
         return
     _require_empty(folder)
     draw = simulation.simulate_table if form == "table" else simulation.simulate_urn
@@ -154,9 +154,9 @@ def web(
 ) -> None:
     """Let a crawler loose on a web of pages and links that changes between crawls."""
     from crawlgauge import simulation
+    from crawlgauge.simulate.scenarios import WEB_SCENARIOS
     from crawlgauge.simulate.simulating import choose_web
-    from crawlgauge.simulate.web_describing import describe_web
-    from crawlgauge.simulate.web_scenarios import WEB_SCENARIOS
+    from crawlgauge.simulate.web_settings import describe_web
 
     if list_all:
         _print_list({name: one.crawler.policy for name, one in WEB_SCENARIOS.items()}, as_json)

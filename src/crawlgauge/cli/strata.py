@@ -109,7 +109,7 @@ def strata(
     if as_json:
         click.echo(result.to_json())
     elif output is not None:
-        from crawlgauge.report.charts.writing import write_file
+        from crawlgauge.report.charts.chart import write_file
 
         write_file(Path(output), result.to_csv().encode())
         _log.info("wrote %s: %d rows", output, len(result.strata.strata))

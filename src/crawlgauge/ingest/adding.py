@@ -14,8 +14,7 @@ from typing import Literal, Protocol, Unpack
 
 from crawlgauge.core.batch import Captures
 from crawlgauge.crawl import Crawl, check_label, parse_date
-from crawlgauge.damage import Damage
-from crawlgauge.errors import SourceError, StoreError
+from crawlgauge.errors import Damage, SourceError, StoreError
 from crawlgauge.ingest.builder import SetBuilder, open_builder, rows_threshold
 from crawlgauge.ingest.dates import choose_date, needs_times
 from crawlgauge.ingest.options import (

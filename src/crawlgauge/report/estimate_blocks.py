@@ -1,5 +1,6 @@
 """`Estimates` in words, in the order in which people ask."""
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 from crawlgauge.model.estimates import (
@@ -9,14 +10,80 @@ from crawlgauge.model.estimates import (
     Estimates,
     PaperFit,
     Status,
+    Union,
 )
+from crawlgauge.model.explanations import explain_check
 from crawlgauge.model.phrases import count, growth_per_year, names, per_year, percent, span, things
-from crawlgauge.report.blocks import Block, Grid, Item, Paragraph, Role, Trend
+from crawlgauge.report.blocks import (
+    Block,
+    Column,
+    Grid,
+    Item,
+    Paragraph,
+    Role,
+    Trend,
+    render_blocks,
+    render_table,
+)
 from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
-from crawlgauge.report.text_table import Column, render_table
-from crawlgauge.report.union_blocks import say_union
 
-__all__ = ["say_untestable", "to_blocks"]
+__all__ = ["say_union", "say_untestable", "to_blocks", "to_text"]
+
+
+# ---------------------------------------------------------- what all crawls together hold, in words
+
+
+_INDENT = " " * len("Persistence  ")
+
+
+def say_union(union: Union, what: str) -> Block:
+    """Return what all crawls together hold of the living, what of it is gone, what none holds.
+
+    Parameters
+    ----------
+    union
+        The numbers.
+    what
+        What is counted, in the plural.
+    """
+    numbers = [
+        ("all crawls", union.coverage),
+        ("dead", union.dead_share),
+        ("unseen", union.n_unseen),
+    ]
+    lines = [
+        _line(
+            "All crawls",
+            f"{union.n_distinct:,} different {what}, {{}} of those that lived at the newest crawl",
+            union.coverage,
+            with_range(union.coverage, percent),
+        ),
+        _line(
+            "Dead",
+            "{} of what all crawls hold did not live any more",
+            union.dead_share,
+            with_range(union.dead_share, percent),
+        ),
+        _line(
+            "Unseen",
+            f"{{}} {what} lived at the time of a crawl and are in none",
+            union.n_unseen,
+            with_range(union.n_unseen, count),
+        ),
+    ]
+    notes = [*explain_ranges(numbers), *([union.caution] if union.caution else [])]
+    return [*lines, *(Paragraph(text=text, role="note") for text in notes)]
+
+
+def _line(name: str, sentence: str, number: Estimate, text: str) -> Paragraph:
+    said = sentence.format(text)
+    if number.value is None:
+        said = f"unknown ({number.reason})"
+    return Paragraph(text=said, first=name.ljust(len(_INDENT)), rest=_INDENT)
+
+
+# ------------------------------------------- `Estimates` in words, in the order in which people ask
+
 
 _TABLE_WIDTH = 100
 _VERDICTS: Mapping[Status, str] = {
@@ -284,3 +351,58 @@ def _say_checks(checks: Sequence[Check]) -> Block:
             text = f"{_VERDICTS[status]}: {', '.join(alike)}"
             items.append(Paragraph(text=text, first="• ", rest="  "))
     return items
+
+
+# ------------------------------------------------------------------------ `Estimates` as plain text
+
+
+def to_text(estimates: Estimates) -> str:
+    """Return what `crawlgauge estimate` writes into a file or a pipe, without a final newline.
+
+    Parameters
+    ----------
+    estimates
+        The numbers.
+    """
+    return render_blocks(to_blocks(estimates))
+
+
+# --------------------------------------------- what a check means and what it found, for a terminal
+
+
+ESTIMATORS = "estimators"
+"""Stands for all estimators where a check is named."""
+
+_WIDTH = 88
+
+
+def explain(check_id: str, estimates: Estimates) -> str:
+    """Return what `crawlgauge estimate --explain` shows, without a final newline.
+
+    Parameters
+    ----------
+    check_id
+        The check to explain; ``estimators`` for what each estimator assumes.
+    estimates
+        Whose check it is.
+
+    Raises
+    ------
+    FitError
+        If there is no such check.
+    """
+    if check_id == ESTIMATORS:
+        return _explain_estimators(estimates)
+    return "\n\n".join(
+        f"{heading}\n{textwrap.fill(text, _WIDTH, initial_indent='  ', subsequent_indent='  ')}"
+        for heading, text in explain_check(check_id, estimates.checks)
+    )
+
+
+def _explain_estimators(estimates: Estimates) -> str:
+    parts = []
+    for row in estimates.estimators:
+        value = "unknown" if row.coverage is None else percent(row.coverage)
+        text = textwrap.fill(row.assumes, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+        parts.append(f"{row.name}: coverage {value}\n{text}")
+    return "\n\n".join(parts)

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.model.turnover import CrawlTurnover, Turnover
-from crawlgauge.report.blocks import Block, Grid, Item, Paragraph
+from crawlgauge.report.blocks import Block, Column, Grid, Item, Paragraph
 from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
-from crawlgauge.report.text_table import Column
 
 __all__ = ["to_blocks"]
 

@@ -2,9 +2,8 @@
 
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.phrases import count, percent, things
-from crawlgauge.report.blocks import Block, Grid, Paragraph
+from crawlgauge.report.blocks import Block, Column, Grid, Paragraph
 from crawlgauge.report.range_text import UNKNOWN, with_range
-from crawlgauge.report.text_table import Column
 
 __all__ = ["to_blocks"]
 

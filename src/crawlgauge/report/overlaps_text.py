@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from crawlgauge.model.phrases import percent, things
 from crawlgauge.overlaps.table import OverlapTable, Pair
+from crawlgauge.report.blocks import Column, render_table
 from crawlgauge.report.range_text import UNKNOWN
-from crawlgauge.report.text_table import Column, render_table
 
 __all__ = ["to_text"]
 

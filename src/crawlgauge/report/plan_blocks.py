@@ -5,9 +5,8 @@ from collections.abc import Callable
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent, span, things
 from crawlgauge.model.situation import Plan, Schedule
-from crawlgauge.report.blocks import Block, Grid, Paragraph
+from crawlgauge.report.blocks import Block, Column, Grid, Paragraph
 from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
-from crawlgauge.report.text_table import Column
 
 __all__ = ["to_blocks"]
 

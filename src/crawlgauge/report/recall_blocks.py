@@ -4,9 +4,8 @@ from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent, span
 from crawlgauge.model.recall import FrontierBound, Recall, Reference, UniformCheck
-from crawlgauge.report.blocks import Block, Grid, Item, Paragraph
+from crawlgauge.report.blocks import Block, Column, Grid, Item, Paragraph
 from crawlgauge.report.range_text import explain_ranges, with_range
-from crawlgauge.report.text_table import Column
 
 __all__ = ["to_blocks"]
 

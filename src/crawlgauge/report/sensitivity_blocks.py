@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from crawlgauge.model.phrases import names, percent, things
 from crawlgauge.model.sensitivity import Movement, Movements, signed_percent
-from crawlgauge.report.blocks import Block, Grid, Item, Paragraph
+from crawlgauge.report.blocks import Block, Column, Grid, Item, Paragraph
 from crawlgauge.report.range_text import UNKNOWN
-from crawlgauge.report.text_table import Column
 
 __all__ = ["to_blocks"]
 

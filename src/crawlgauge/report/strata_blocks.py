@@ -5,9 +5,8 @@ import io
 
 from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.model.strata import Strata, StratumEstimate
-from crawlgauge.report.blocks import Block, Grid, Paragraph
+from crawlgauge.report.blocks import Block, Column, Grid, Paragraph
 from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
-from crawlgauge.report.text_table import Column
 
 __all__ = ["to_blocks"]
 

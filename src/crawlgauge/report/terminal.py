@@ -3,8 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from crawlgauge.report.blocks import Block, Grid, Paragraph, Role, Trend, render_paragraph
-from crawlgauge.report.text_table import render_table
+from crawlgauge.report.blocks import (
+    Block,
+    Grid,
+    Paragraph,
+    Role,
+    Trend,
+    render_paragraph,
+    render_table,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table

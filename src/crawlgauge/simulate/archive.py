@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Setting
 
-__all__ = [
-    "TRUTH_SCHEMA",
-    "CrawlTruth",
-    "SimulatedArchive",
-    "SimulatedCrawl",
-    "SimulatedTable",
-    "Truth",
-]
+__all__ = ["CrawlTruth", "SimulatedArchive", "SimulatedCrawl", "SimulatedTable", "Truth"]
 
 TRUTH_SCHEMA = "crawlgauge.truth/1"
 

@@ -1,23 +1,420 @@
 """Write simulated archives as the files that a real archive would have, with the truth beside."""
 
+import base64
+import datetime as dt
 import gzip
+import hashlib
+import html
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge._version import __version__
+from crawlgauge.crawl import Crawl
 from crawlgauge.errors import SimulationError, SourceError
 from crawlgauge.overlaps.files import write_overlaps
+from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
+from crawlgauge.provenance import Provenance
 from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable, Truth
-from crawlgauge.simulate.cdxj_files import to_cdxj
-from crawlgauge.simulate.crawl_logs import to_crawl_log
-from crawlgauge.simulate.set_overlaps import count_archive
-from crawlgauge.simulate.url_lists import to_url_list
-from crawlgauge.simulate.warc_files import to_warc
 
-__all__ = ["FILE_FORMS", "TABLE_FILE", "TRUTH_FILE", "write_simulated", "write_truth"]
+__all__ = ["FILE_FORMS", "count_archive", "write_simulated", "write_truth"]
+
+
+# ------------------------------------------------- when a simulated crawl captures each of its URLs
+
+
+CRAWL_DAYS = 7
+"""Days that a crawl takes; the crawl's date is the middle of them."""
+
+# Random numbers apart from those that the archive itself was drawn with.
+_STREAM = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CaptureOrder:
+    """The URLs of a crawl in the order in which they are captured.
+
+    Parameters
+    ----------
+    numbers
+        Of the URLs.
+    times
+        Of their captures, in UTC and rising.
+    """
+
+    numbers: NDArray[np.int64]
+    times: NDArray[np.datetime64]
+
+    def compact_times(self) -> list[str]:
+        """Return the times as 14 digits."""
+        seconds = np.datetime_as_string(self.times, unit="s").tolist()
+        return [time.translate(_NO_TIME_MARKS) for time in seconds]
+
+
+_NO_TIME_MARKS = str.maketrans("", "", "-:T")
+
+
+def order_captures(archive: SimulatedArchive, number: int) -> CaptureOrder:
+    """Put the URLs of a crawl into a random order, spread evenly over its days.
+
+    Parameters
+    ----------
+    archive
+        The archive; its seed settles the order.
+    number
+        Of the crawl, counted from 0.
+    """
+    crawl = archive.crawls[number]
+    rng = np.random.default_rng([archive.truth.seed, _STREAM, number])
+    n_urls = crawl.url_numbers.size
+    n_milliseconds = CRAWL_DAYS * 86_400_000
+    offsets = ((np.arange(n_urls) + rng.random(n_urls)) * (n_milliseconds / n_urls)).astype(
+        np.int64
+    )
+    noon = dt.datetime.combine(crawl.date, dt.time(12))
+    start = np.datetime64(noon, "ms") - n_milliseconds // 2
+    return CaptureOrder(numbers=rng.permutation(crawl.url_numbers), times=start + offsets)
+
+
+# ------------------ what a simulated web server answers: a small page for each URL, always the same
+
+
+def make_page(url: str) -> bytes:
+    """Return the HTML page that stands at a URL."""
+    host, path = split_url(html.escape(url))
+    return (
+        "<!DOCTYPE html>\n"
+        f'<html lang="en"><head><meta charset="utf-8"><title>{path} at {host}</title></head>\n'
+        f"<body><h1>{path}</h1><p>A simulated page, which is the same in every crawl.</p>\n"
+        f'<p><a href="https://{host}/">Home</a></p></body></html>\n'
+    ).encode()
+
+
+def digest_sha1(data: bytes) -> str:
+    """Return the SHA-1 of `data` in base 32, as web archives write it.
+
+    Examples
+    --------
+    >>> digest_sha1(b"")
+    '3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
+    """
+    return base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """Return the host of a URL and what follows it, without the slash between.
+
+    Examples
+    --------
+    >>> split_url("https://www.university-34.example/research/4d2.html")
+    ('www.university-34.example', 'research/4d2.html')
+    """
+    host, _, path = url.partition("://")[2].partition("/")
+    return host, path
+
+
+# ------------------------------------------------------------------------- simulated crawls as CDXJ
+
+
+_LINES_PER_BLOCK = 1 << 13
+_SHORTEST_RECORD = 600
+_RECORD_SPREAD = 1999
+
+
+def to_cdxj(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
+    """Yield the index of a crawl, in blocks of lines, sorted by key and time.
+
+    Lengths and offsets are such as a WARC file of that name could have; there is none.
+
+    Parameters
+    ----------
+    archive
+        Whose crawl to write.
+    number
+        Of the crawl, counted from 0.
+    """
+    order = order_captures(archive, number)
+    urls = archive.name_urls(order.numbers)
+    keys = [make_surt(url) for url in urls]
+    times = order.compact_times()
+    lengths = _SHORTEST_RECORD + order.numbers % _RECORD_SPREAD
+    offsets = (np.cumsum(lengths) - lengths).tolist()
+    lengths_of = lengths.tolist()
+    file_name = f"{archive.crawls[number].label}.warc.gz"
+    ranks = sorted(range(len(keys)), key=lambda rank: (keys[rank], times[rank]))
+    for start in range(0, len(ranks), _LINES_PER_BLOCK):
+        yield "".join(
+            f'{keys[rank]} {times[rank]} {{"url": "{urls[rank]}", "mime": "text/html", '
+            f'"status": "200", "digest": "{digest_sha1(make_page(urls[rank]))}", '
+            f'"length": "{lengths_of[rank]}", "offset": "{offsets[rank]}", '
+            f'"filename": "{file_name}"}}\n'
+            for rank in ranks[start : start + _LINES_PER_BLOCK]
+        ).encode()
+
+
+def make_surt(url: str) -> str:
+    """Return the key under which an index files a URL: its host reversed, without ``www``.
+
+    Simulated URLs are plain ASCII in lower case, without ports or user names, and so this is all
+    that it takes.
+
+    Examples
+    --------
+    >>> make_surt("https://www.university-34.example/research/4d2.html")
+    'example,university-34)/research/4d2.html'
+    """
+    host, path = split_url(url)
+    return f"{','.join(reversed(host.removeprefix('www.').split('.')))})/{path}"
+
+
+# ------------------ simulated crawls as crawl.log: a line for each attempt, as Heritrix 3 writes it
+
+_N_THREADS = 50
+_NO_ROBOTS = b"<html><body>404 Not Found</body></html>\n"
+
+
+def to_crawl_log(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
+    """Yield the log of a crawl, in blocks of lines in order of time.
+
+    As in a real log, the first visit to a host begins with looking up its address and asking for
+    its robots.txt, of which there is none.
+
+    Parameters
+    ----------
+    archive
+        Whose crawl to write.
+    number
+        Of the crawl, counted from 0.
+    """
+    order = order_captures(archive, number)
+    known_hosts: set[str] = set()
+    for start in range(0, order.numbers.size, _LINES_PER_BLOCK):
+        block = slice(start, start + _LINES_PER_BLOCK)
+        urls = archive.name_urls(order.numbers[block])
+        times = np.datetime_as_string(order.times[block], unit="ms").tolist()
+        lines = []
+        for place, (url, time) in enumerate(zip(urls, times, strict=True), start=start):
+            host, path = split_url(url)
+            thread = place % _N_THREADS
+            home = f"{url.partition('://')[0]}://{host}/"
+            if host not in known_hosts:
+                known_hosts.add(host)
+                lines += _greet(host, home, time, thread)
+            steps = "L" * (1 + path.count("/"))
+            page = make_page(url)
+            lines.append(_line(time, 200, url, steps, home, "text/html", thread, page))
+        yield "".join(lines).encode()
+
+
+def _greet(host: str, home: str, time: str, thread: int) -> list[str]:
+    address = f"{host}. 300 IN A 192.0.2.1\n".encode()
+    return [
+        _line(time, 1, f"dns:{host}", "P", home, "text/dns", thread, address),
+        _line(time, 404, f"{home}robots.txt", "P", home, "text/html", thread, _NO_ROBOTS),
+    ]
+
+
+def _line(
+    time: str, status: int, url: str, steps: str, via: str, mime: str, thread: int, body: bytes
+) -> str:
+    begin = time.translate(_NO_MARKS)
+    return (
+        f"{time}Z {status:5d} {len(body):10d} {url} {steps} {via} {mime} #{thread:03d} "
+        f"{begin}+{1 + len(url) % 400} sha1:{digest_sha1(body)} - -\n"
+    )
+
+
+_NO_MARKS = str.maketrans("", "", "-:.T")
+
+
+# ---------------------------------------------------------- simulated crawls as plain lists of URLs
+
+
+_URLS_PER_BLOCK = 1 << 14
+
+
+def to_url_list(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
+    """Yield the URLs of a crawl, in blocks of lines.
+
+    Parameters
+    ----------
+    archive
+        Whose crawl to write.
+    number
+        Of the crawl, counted from 0.
+    """
+    numbers = archive.crawls[number].url_numbers
+    for start in range(0, numbers.size, _URLS_PER_BLOCK):
+        urls = archive.name_urls(numbers[start : start + _URLS_PER_BLOCK])
+        yield "\n".join([*urls, ""]).encode()
+
+
+# --------------------------------------------------------------------- simulated crawls as WARC 1.1
+
+
+_RECORDS_PER_BLOCK = 1 << 10
+_GZIP_LEVEL = 6
+_ADDRESS = "192.0.2.1"
+
+
+def to_warc(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
+    """Yield a crawl's WARC file, compressed, in blocks of records in order of time.
+
+    Parameters
+    ----------
+    archive
+        Whose crawl to write.
+    number
+        Of the crawl, counted from 0.
+    """
+    label, truth = archive.crawls[number].label, archive.truth
+    order = order_captures(archive, number)
+    name = f"{label}.warc.gz"
+    space = f"crawlgauge/{truth.scenario}/{truth.seed}/{label}"
+    info_id = _make_id(f"{space}/warcinfo")
+    times = np.datetime_as_string(order.times, unit="s").tolist()
+    yield _info_record(info_id, name, f"{times[0]}Z", truth.scenario)
+    for start in range(0, order.numbers.size, _RECORDS_PER_BLOCK):
+        block = slice(start, start + _RECORDS_PER_BLOCK)
+        urls = archive.name_urls(order.numbers[block])
+        yield b"".join(
+            _response_record(url, f"{time}Z", _make_id(f"{space}/{url}"), info_id)
+            for url, time in zip(urls, times[block], strict=True)
+        )
+
+
+def _info_record(record_id: str, file_name: str, time: str, scenario: str) -> bytes:
+    block = (
+        f"software: crawlgauge {__version__}\r\n"
+        f"description: simulated crawl, scenario {scenario}\r\n"
+        "format: WARC File Format 1.1\r\n"
+        "conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/"
+        "warc-1.1/\r\n"
+    ).encode()
+    fields = [
+        ("WARC-Type", "warcinfo"),
+        ("WARC-Record-ID", record_id),
+        ("WARC-Date", time),
+        ("WARC-Filename", file_name),
+        ("Content-Type", "application/warc-fields"),
+    ]
+    return _record(fields, block)
+
+
+def _response_record(url: str, time: str, record_id: str, info_id: str) -> bytes:
+    page = make_page(url)
+    head = (
+        "HTTP/1.1 200 OK\r\n"
+        "Content-Type: text/html; charset=utf-8\r\n"
+        f"Content-Length: {len(page)}\r\n"
+        "Connection: close\r\n\r\n"
+    ).encode()
+    fields = [
+        ("WARC-Type", "response"),
+        ("WARC-Record-ID", record_id),
+        ("WARC-Warcinfo-ID", info_id),
+        ("WARC-Date", time),
+        ("WARC-Target-URI", url),
+        ("WARC-IP-Address", _ADDRESS),
+        ("WARC-Payload-Digest", f"sha1:{digest_sha1(page)}"),
+        ("Content-Type", "application/http; msgtype=response"),
+    ]
+    return _record(fields, head + page)
+
+
+def _record(fields: list[tuple[str, str]], block: bytes) -> bytes:
+    fields = [
+        *fields,
+        ("WARC-Block-Digest", f"sha1:{digest_sha1(block)}"),
+        ("Content-Length", str(len(block))),
+    ]
+    head = "".join(["WARC/1.1\r\n", *(f"{name}: {value}\r\n" for name, value in fields), "\r\n"])
+    # A fixed time keeps the files of one seed equal to the byte.
+    return gzip.compress(
+        b"".join([head.encode(), block, b"\r\n\r\n"]), compresslevel=_GZIP_LEVEL, mtime=0
+    )
+
+
+def _make_id(name: str) -> str:
+    """Return a record's identifier, which is the same for the same archive and URL."""
+    return f"<{uuid.uuid5(uuid.NAMESPACE_URL, name).urn}>"
+
+
+# ---------------------------------------------------- count the overlaps of simulated sets, exactly
+
+
+_MAX_SPREAD = 8
+
+
+def count_archive(archive: SimulatedArchive) -> SimulatedTable:
+    """Count how many URLs each two crawls share, and up to 64 crawls how many have each history.
+
+    Parameters
+    ----------
+    archive
+        Whose sets to count.
+    """
+    crawls = _number_closely([crawl.url_numbers for crawl in archive.crawls])
+    histories = _count_histories(crawls) if len(crawls) <= MAX_HISTORY_CRAWLS else None
+    truth = archive.truth
+    return SimulatedTable(
+        crawls=tuple(
+            Crawl(label=crawl.label, date=crawl.date, n_urls=crawl.url_numbers.size)
+            for crawl in archive.crawls
+        ),
+        n_shared=_count_pairs(crawls) if histories is None else histories.count_pairs(),
+        histories=histories,
+        provenance=Provenance(settings={"scenario": truth.scenario, "seed": truth.seed}),
+        truth=truth,
+    )
+
+
+def _count_histories(crawls: Sequence[NDArray[np.int64]]) -> Histories:
+    masks = np.zeros(_count_places(crawls), dtype=np.uint64)
+    for number, places in enumerate(crawls):
+        masks[places] |= np.uint64(1 << number)
+    masks.sort()
+    masks = masks[np.searchsorted(masks, 1) :]
+    is_start = np.ones(masks.size, dtype=np.bool_)
+    np.not_equal(masks[1:], masks[:-1], out=is_start[1:])
+    starts = np.flatnonzero(is_start)
+    return Histories(
+        n_crawls=len(crawls), masks=masks[starts], counts=np.diff(starts, append=masks.size)
+    )
+
+
+def _count_pairs(crawls: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    n_shared = np.zeros((len(crawls), len(crawls)), dtype=np.int64)
+    for i, first in enumerate(crawls):
+        held = np.zeros(_count_places(crawls), dtype=np.bool_)
+        held[first] = True
+        for j in range(i, len(crawls)):
+            n_shared[i, j] = n_shared[j, i] = np.count_nonzero(held[crawls[j]])
+    return n_shared
+
+
+def _number_closely(crawls: Sequence[NDArray[np.int64]]) -> Sequence[NDArray[np.int64]]:
+    """Return the crawls' URLs as places in a table; far-flung numbers are put side by side."""
+    n_captures = sum(numbers.size for numbers in crawls)
+    if _count_places(crawls) <= _MAX_SPREAD * n_captures:
+        return crawls
+    _, places = np.unique(np.concatenate(crawls), return_inverse=True)
+    return np.split(places, np.cumsum([numbers.size for numbers in crawls])[:-1])
+
+
+def _count_places(crawls: Sequence[NDArray[np.int64]]) -> int:
+    return 1 + max(int(numbers.max(initial=0)) for numbers in crawls)
+
+
+# ------ write simulated archives as the files that a real archive would have, with the truth beside
+
 
 TRUTH_FILE = "truth.json"
 TABLE_FILE = "overlaps.json"

@@ -10,18 +10,22 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from crawlgauge.errors import SimulationError
-from crawlgauge.simulate.courses import Course
-from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.urn_settings import (
     Avoidance,
+    Course,
+    DatePlan,
     HostNoise,
     ScopeChange,
     TableNoise,
     UrlClass,
     UrnSettings,
 )
+from crawlgauge.simulate.web_settings import CrawlerSettings, TrapSettings, WebSettings
 
-__all__ = ["SCENARIOS", "Scenario", "find_scenario"]
+__all__ = ["SCENARIOS", "WEB_SCENARIOS", "find_scenario", "find_web_scenario"]
+
+
+# ---------------------------------------------------------------------------------- named scenarios
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,3 +296,51 @@ SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
     {scenario.name: scenario for scenario in _list_scenarios()}
 )
 """All scenarios by name."""
+
+
+# ---------------------------------------------------- named scenarios of crawlers on a changing web
+
+
+def _scenario(
+    name: str, crawler: CrawlerSettings, traps: TrapSettings | None = None
+) -> WebSettings:
+    return WebSettings(scenario=name, crawler=crawler, traps=traps or TrapSettings())
+
+
+WEB_SCENARIOS: Mapping[str, WebSettings] = {
+    one.scenario: one
+    for one in (
+        _scenario("gaw-web", CrawlerSettings(policy="breadth-first")),
+        _scenario("uniform-web", CrawlerSettings(policy="uniform")),
+        _scenario("pagerank-web", CrawlerSettings(policy="pagerank")),
+        _scenario("capped-web", CrawlerSettings(policy="capped")),
+        _scenario("polite-web", CrawlerSettings(policy="polite")),
+        _scenario("common-crawl-web", CrawlerSettings(policy="adaptive")),
+        _scenario("persistent-web", CrawlerSettings(policy="longest-unseen")),
+        _scenario("trap-web", CrawlerSettings(policy="breadth-first"), TrapSettings(n_hosts=60)),
+    )
+}
+"""Settings of each scenario, by name."""
+
+
+def find_web_scenario(name: str) -> WebSettings:
+    """Return the settings of a named scenario.
+
+    Parameters
+    ----------
+    name
+        One of `WEB_SCENARIOS`.
+
+    Raises
+    ------
+    SimulationError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> find_web_scenario("gaw-web").crawler.policy
+    'breadth-first'
+    """
+    if name not in WEB_SCENARIOS:
+        raise SimulationError(f"unknown scenario {name!r}; known are {', '.join(WEB_SCENARIOS)}")
+    return WEB_SCENARIOS[name]

@@ -4,12 +4,10 @@ from dataclasses import replace
 
 from crawlgauge.simulate import web_archive
 from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable
-from crawlgauge.simulate.dates import change_length
-from crawlgauge.simulate.scenarios import find_scenario
+from crawlgauge.simulate.scenarios import find_scenario, find_web_scenario
 from crawlgauge.simulate.urn_sets import draw_sets
-from crawlgauge.simulate.urn_settings import UrnSettings, change_settings
+from crawlgauge.simulate.urn_settings import UrnSettings, change_length, change_settings
 from crawlgauge.simulate.urn_table import draw_table
-from crawlgauge.simulate.web_scenarios import find_web_scenario
 from crawlgauge.simulate.web_settings import WebSettings
 
 __all__ = ["choose_urn", "choose_web", "simulate_table", "simulate_urn", "simulate_web"]

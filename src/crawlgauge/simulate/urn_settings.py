@@ -1,21 +1,249 @@
 """What a simulated urn is told: its population, its crawls, and how they depart from the urn."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.errors import SimulationError
-from crawlgauge.simulate.courses import Course, Series, first_value
-from crawlgauge.simulate.dates import DatePlan, change_length
 
 __all__ = [
     "Avoidance",
+    "Course",
+    "DatePlan",
     "HostNoise",
     "ScopeChange",
+    "Series",
     "TableNoise",
     "UrlClass",
     "UrnSettings",
+    "change_length",
     "change_settings",
+    "choose_dates",
+    "course_values",
+    "first_value",
+    "label_dates",
+    "years_since_first",
 ]
+
+
+# --------------------------------------------------------------------- A number that each crawl has
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """A number that changes from crawl to crawl.
+
+    Parameters
+    ----------
+    first
+        Its value at the first crawl, before noise.
+    growth_per_year
+        What it grows by in a year: 0.2 for a fifth more, -0.2 for a fifth less.
+    noise_sd
+        Standard deviation of its logarithm around that course, drawn anew for each crawl.
+    jump
+        Factor by which it is larger from the middle of the series on.
+    """
+
+    first: float
+    growth_per_year: float = 0.0
+    noise_sd: float = 0.0
+    jump: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.growth_per_year > -1:
+            raise SimulationError(
+                f"a growth of {self.growth_per_year} a year; it must be above -1, "
+                "which is a loss of all"
+            )
+        if not self.noise_sd >= 0:
+            raise SimulationError(f"a noise of {self.noise_sd}; it cannot be negative")
+        if not self.jump > 0:
+            raise SimulationError(f"a jump by the factor {self.jump}; it must be above 0")
+
+
+Series = float | Course | tuple[float, ...]
+"""One number for all crawls, a course, or a number for each crawl."""
+
+
+def course_values(
+    series: Series, years: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return the value of a series at each crawl.
+
+    Parameters
+    ----------
+    series
+        A number, a course, or a number for each crawl.
+    years
+        When the crawls take place.
+    rng
+        Used for noise only.
+
+    Raises
+    ------
+    SimulationError
+        If there is not one number for each crawl.
+    """
+    if isinstance(series, Course):
+        values = series.first * (1 + series.growth_per_year) ** years
+        values[years.size // 2 :] *= series.jump
+        if series.noise_sd > 0:
+            values = values * np.exp(series.noise_sd * rng.standard_normal(years.size))
+        return values
+    if isinstance(series, Sequence):
+        if len(series) != years.size:
+            raise SimulationError(
+                f"{len(series)} numbers were given for {years.size} crawls; give one for each"
+            )
+        return np.array(series, dtype=np.float64)
+    return np.full(years.size, float(series))
+
+
+def first_value(series: Series) -> float:
+    """Return the value of a series at the first crawl, before noise."""
+    if isinstance(series, Course):
+        return series.first
+    return float(series[0]) if isinstance(series, Sequence) else float(series)
+
+
+# ----------------------------------------------------------------- when simulated crawls take place
+
+
+_MONTHS_PER_YEAR = 12
+_LAST_DAY_OF_EVERY_MONTH = 28
+_MIN_DAYS_BETWEEN = 14
+_DAY_OF_A_MONTH_LABEL = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatePlan:
+    """Crawls at equal distances, or at random dates between the first and the last of those.
+
+    Parameters
+    ----------
+    n_crawls
+        Number of crawls.
+    first
+        Date of the first.
+    months_between
+        Months from one crawl to the next; the mean of them where dates are irregular.
+    irregular
+        Whether all but the first and the last date are drawn at random, at least two weeks apart.
+    """
+
+    n_crawls: int = 15
+    first: dt.date = dt.date(2013, 12, 15)
+    months_between: int = 6
+    irregular: bool = False
+
+    def __post_init__(self) -> None:
+        if self.n_crawls < 1:
+            raise SimulationError(f"{self.n_crawls} crawls; an archive needs at least one")
+        if self.months_between < 1:
+            raise SimulationError(
+                f"{self.months_between} months between crawls; at least one is needed. "
+                "Give the dates themselves for crawls that are closer together"
+            )
+        if self.first.day > _LAST_DAY_OF_EVERY_MONTH:
+            raise SimulationError(
+                f"a series cannot begin on {self.first}: not every month has that day"
+            )
+
+    def regular_dates(self) -> tuple[dt.date, ...]:
+        """Return the dates at equal distances."""
+        return tuple(
+            _add_months(self.first, self.months_between * number) for number in range(self.n_crawls)
+        )
+
+
+def choose_dates(
+    plan: DatePlan | tuple[dt.date, ...], rng: np.random.Generator
+) -> tuple[dt.date, ...]:
+    """Return the dates of a plan, or those that were given.
+
+    Parameters
+    ----------
+    plan
+        The plan, or the dates themselves in rising order.
+    rng
+        Used for irregular dates only.
+    """
+    if not isinstance(plan, DatePlan):
+        return plan
+    dates = plan.regular_dates()
+    n_inner = plan.n_crawls - 2
+    if not plan.irregular or n_inner < 1:
+        return dates
+    n_free = (dates[-1] - dates[0]).days - _MIN_DAYS_BETWEEN * (plan.n_crawls - 1)
+    inner = np.sort(rng.integers(0, n_free + 1, n_inner)) + _MIN_DAYS_BETWEEN * np.arange(
+        1, n_inner + 1
+    )
+    return (dates[0], *(dates[0] + dt.timedelta(days=int(day)) for day in inner), dates[-1])
+
+
+def change_length(
+    plan: DatePlan | tuple[dt.date, ...], n_crawls: int
+) -> DatePlan | tuple[dt.date, ...]:
+    """Return a plan for another number of crawls, or the first of the given dates.
+
+    Parameters
+    ----------
+    plan
+        The plan, or the dates themselves.
+    n_crawls
+        Number of crawls.
+
+    Raises
+    ------
+    SimulationError
+        If fewer dates were given.
+    """
+    if isinstance(plan, DatePlan):
+        return replace(plan, n_crawls=n_crawls)
+    if n_crawls > len(plan):
+        raise SimulationError(f"{n_crawls} crawls, but only {len(plan)} dates were given")
+    return plan[:n_crawls]
+
+
+def label_dates(dates: tuple[dt.date, ...]) -> tuple[str, ...]:
+    """Return a distinct label for each date, from which the date can be read.
+
+    Examples
+    --------
+    >>> label_dates((dt.date(2013, 12, 15), dt.date(2014, 6, 15)))
+    ('2013-12', '2014-06')
+    >>> label_dates((dt.date(2013, 12, 1), dt.date(2013, 12, 1)))
+    ('2013-12-01', '2013-12-01-2')
+    """
+    months = {(date.year, date.month) for date in dates}
+    by_month = len(months) == len(dates) and all(
+        date.day == _DAY_OF_A_MONTH_LABEL for date in dates
+    )
+    labels = []
+    for number, date in enumerate(dates):
+        n_before = dates[:number].count(date)
+        day = f"{date.isoformat()}-{n_before + 1}" if n_before else date.isoformat()
+        labels.append(f"{date:%Y-%m}" if by_month else day)
+    return tuple(labels)
+
+
+def years_since_first(dates: tuple[dt.date, ...]) -> NDArray[np.float64]:
+    """Return for each date the years since the first."""
+    return np.array([(date - dates[0]).days / DAYS_PER_YEAR for date in dates])
+
+
+def _add_months(date: dt.date, months: int) -> dt.date:
+    years, month = divmod(date.month - 1 + months, _MONTHS_PER_YEAR)
+    return date.replace(year=date.year + years, month=month + 1)
+
+
+# --------------------------------------------------------------------- what a simulated urn is told
+
 
 _HALF_YEARLY = DatePlan()
 

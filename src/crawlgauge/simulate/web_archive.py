@@ -1,22 +1,387 @@
 """Archives of a simulated web: crawls of a graph that changes between them, and their truth."""
 
 import datetime as dt
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crawlgauge.core.frontier import crawl_frontier
 from crawlgauge.errors import SimulationError
 from crawlgauge.simulate.archive import CrawlTruth, SimulatedArchive, SimulatedCrawl, Truth
-from crawlgauge.simulate.dates import choose_dates, label_dates, years_since_first
-from crawlgauge.simulate.web_crawlers import NEVER, CrawlTask, fetch_pages
-from crawlgauge.simulate.web_graph import Web, list_links
-from crawlgauge.simulate.web_links import find_distances, rank_pages
-from crawlgauge.simulate.web_names import WebNames, number_trap_urls
-from crawlgauge.simulate.web_settings import WebSettings
-from crawlgauge.simulate.web_truth import measure_fetch, measure_persistence
-from crawlgauge.simulate.web_turnover import evolve_web
+from crawlgauge.simulate.urn_settings import choose_dates, label_dates, years_since_first
+from crawlgauge.simulate.web_graph import (
+    Links,
+    Web,
+    evolve_web,
+    find_distances,
+    list_links,
+    rank_pages,
+)
+from crawlgauge.simulate.web_settings import CrawlerSettings, Policy, TrapKind, WebSettings
 
-__all__ = ["simulate_crawlers", "simulate_web"]
+__all__ = [
+    "NEVER",
+    "CrawlTask",
+    "WebNames",
+    "fetch_pages",
+    "number_trap_urls",
+    "simulate_crawlers",
+    "simulate_web",
+]
+
+
+# -------------------------- crawlers: each policy says which of the crawlable pages a crawl fetches
+
+
+NEVER = -1
+"""The crawl that last held a page which none has held."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CrawlTask:
+    """All that a crawler may look at when it crawls.
+
+    Parameters
+    ----------
+    hosts
+        Of the living pages.
+    links
+        Between them.
+    seeds
+        Places of the seeds' entry pages.
+    population
+        Places of all pages that can be reached from the seeds, in rising order.
+    ranks
+        PageRank of the living pages; 0 where a page cannot be reached.
+    budget
+        URLs to fetch.
+    last_crawl
+        For each living page the number of the crawl that last held it, or `NEVER`.
+    newest_crawl
+        Number of the crawl before this one, or `NEVER`.
+    has_trap, n_trap_links
+        For each host whether it has a trap, and how many links lead on in it.
+    slow_hosts
+        For each host whether it is slow.
+    """
+
+    hosts: NDArray[np.int32]
+    links: Links
+    seeds: NDArray[np.int32]
+    population: NDArray[np.int64]
+    ranks: NDArray[np.float64]
+    budget: int
+    last_crawl: NDArray[np.int32]
+    newest_crawl: int
+    has_trap: NDArray[np.bool_]
+    n_trap_links: int
+    slow_hosts: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fetch:
+    """What a crawl fetched: places of pages, and how many pages of each host's trap."""
+
+    pages: NDArray[np.int64]
+    n_in_trap: NDArray[np.int64]
+
+
+def fetch_pages(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
+    """Crawl once by the crawler's policy.
+
+    Parameters
+    ----------
+    task
+        The web as it is, and what the crawler remembers.
+    crawler
+        The policy and its settings.
+    rng
+        The random numbers of this crawl.
+    """
+    return _POLICIES[crawler.policy](task, crawler, rng)
+
+
+def _crawl_breadth_first(
+    task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator
+) -> Fetch:
+    return _crawl_frontier(task, crawler, rng, rule="level", order=rng.random(task.hosts.size))
+
+
+def _crawl_capped(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
+    return _crawl_frontier(
+        task,
+        crawler,
+        rng,
+        rule="level",
+        order=rng.random(task.hosts.size),
+        host_cap=max(1, round(crawler.host_cap_share * task.budget)),
+    )
+
+
+def _crawl_by_rank(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
+    noise = np.exp(crawler.priority_noise * rng.standard_normal(task.hosts.size))
+    return _crawl_frontier(task, crawler, rng, rule="score", order=task.ranks * noise)
+
+
+def _crawl_politely(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
+    n_hosts = task.slow_hosts.size
+    delays = np.exp(crawler.speed_spread * rng.standard_normal(n_hosts))
+    delays[task.slow_hosts] *= crawler.slow_factor
+    delays[rng.random(n_hosts) < crawler.down_share] = np.inf
+    order = np.empty(0)
+    return _crawl_frontier(task, crawler, rng, rule="host-turn", order=order, delays=delays)
+
+
+def _crawl_frontier(
+    task: CrawlTask,
+    crawler: CrawlerSettings,
+    rng: np.random.Generator,
+    *,
+    rule: str,
+    order: NDArray[np.float64],
+    delays: NDArray[np.float64] | None = None,
+    host_cap: int | None = None,
+) -> Fetch:
+    fails = rng.random(task.hosts.size) < crawler.failure_share
+    # A crawl that cannot reach one of its seeds is started again.
+    fails[task.seeds] = False
+    pages, n_in_trap = crawl_frontier(
+        task.links.starts,
+        task.links.targets,
+        task.hosts,
+        task.seeds,
+        fails.view(np.uint8),
+        rule,
+        order,
+        np.zeros(task.slow_hosts.size) if delays is None else delays,
+        task.has_trap.view(np.uint8),
+        task.n_trap_links,
+        task.budget,
+        task.budget if host_cap is None else host_cap,
+    )
+    return Fetch(pages=pages, n_in_trap=n_in_trap)
+
+
+def _draw_evenly(task: CrawlTask, _crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
+    return _choose(task, _draw(task.population, task.budget, rng))
+
+
+def _pass_over_recent(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
+    last = task.last_crawl[task.population]
+    is_recent = (last != NEVER) & (last == task.newest_crawl)
+    is_passed_over = is_recent & (rng.random(last.size) < crawler.avoidance)
+    wanted = _draw(task.population[~is_passed_over], task.budget, rng)
+    # Where too few others are left the budget is filled with pages of the crawl before.
+    others = _draw(task.population[is_passed_over], task.budget - wanted.size, rng)
+    return _choose(task, np.concatenate([wanted, others]))
+
+
+def _take_longest_unseen(
+    task: CrawlTask, _crawler: CrawlerSettings, rng: np.random.Generator
+) -> Fetch:
+    turn = task.last_crawl[task.population] + rng.random(task.population.size)
+    order = np.argsort(turn, kind="stable")
+    return _choose(task, task.population[order[: task.budget]])
+
+
+def _draw(places: NDArray[np.int64], n_wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    return rng.choice(places, size=min(n_wanted, places.size), replace=False, shuffle=False)
+
+
+def _choose(task: CrawlTask, pages: NDArray[np.int64]) -> Fetch:
+    return Fetch(pages=pages, n_in_trap=np.zeros(task.has_trap.size, dtype=np.int64))
+
+
+_POLICIES: Mapping[Policy, Callable[[CrawlTask, CrawlerSettings, np.random.Generator], Fetch]] = {
+    "breadth-first": _crawl_breadth_first,
+    "uniform": _draw_evenly,
+    "pagerank": _crawl_by_rank,
+    "capped": _crawl_capped,
+    "polite": _crawl_politely,
+    "adaptive": _pass_over_recent,
+    "longest-unseen": _take_longest_unseen,
+}
+
+
+# -------------- what is true of a simulated web and its crawls, measured on all that can be crawled
+
+
+def measure_fetch(
+    task: CrawlTask, fetch: Fetch, repeat: Fetch, *, trap_kind: TrapKind
+) -> dict[str, float]:
+    """Measure a crawl against all that it could have fetched.
+
+    URLs inside traps are endless and belong to no population: they are counted as URLs that the
+    crawl holds, but not in its coverage.
+
+    Parameters
+    ----------
+    task
+        The web at the crawl's date.
+    fetch
+        The crawl.
+    repeat
+        A second crawl of the same policy at the same moment, with its own random numbers.
+    trap_kind
+        Whether the repeat finds the same URLs inside traps.
+
+    Returns
+    -------
+    dict
+        ``coverage_by_pagerank``: share that the crawl holds of the PageRank of the crawlable
+        population. ``repeat_overlap``: share of the crawl's URLs, traps included, that the repeat
+        holds as well; without traps it is the coverage weighted by the policy's own chance of
+        capturing each page. ``n_trap_urls``: URLs inside traps that the crawl holds.
+    """
+    held = np.zeros(task.hosts.size, dtype=np.bool_)
+    held[repeat.pages] = True
+    n_both = int(held[fetch.pages].sum())
+    if trap_kind == "calendar":
+        n_both += int(np.minimum(fetch.n_in_trap, repeat.n_in_trap).sum())
+    n_trap_urls = int(fetch.n_in_trap.sum())
+    return {
+        "coverage_by_pagerank": float(task.ranks[fetch.pages].sum() / task.ranks.sum()),
+        "repeat_overlap": n_both / (fetch.pages.size + n_trap_urls),
+        "n_trap_urls": n_trap_urls,
+    }
+
+
+def measure_persistence(
+    populations: Sequence[NDArray[np.int64]], years: Sequence[float]
+) -> tuple[float | None, float | None]:
+    """Measure which share of the crawlable population is crawlable a year later.
+
+    Parameters
+    ----------
+    populations
+        Numbers of the crawlable pages at each date.
+    years
+        The dates in years.
+
+    Returns
+    -------
+    tuple
+        Per year, from date to date (the geometric mean over all intervals), and from the first
+        date to the last. The second is higher where old pages live longer than young ones. None
+        without two dates.
+    """
+    span = years[-1] - years[0]
+    if span == 0:
+        return None, None
+    shares = [_surviving_share(before, after) for before, after in itertools.pairwise(populations)]
+    whole = _surviving_share(populations[0], populations[-1])
+    return math.prod(share ** (1 / span) for share in shares), whole ** (1 / span)
+
+
+def _surviving_share(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
+    return np.intersect1d(before, after, assume_unique=True).size / before.size
+
+
+# ----------------------------------------------------------------- readable URLs of a simulated web
+
+
+_WORDS = (
+    *("about", "teaching", "research", "library", "people", "news", "events", "projects"),
+    *("courses", "seminars", "papers", "staff", "students", "press", "archive", "faculty"),
+)
+_TRAP_BIT = 1 << 60
+_CRAWL_SHIFT = 48
+_HOST_SHIFT = 32
+_HOST_MASK = (1 << (_CRAWL_SHIFT - _HOST_SHIFT)) - 1
+_CRAWL_MASK = (1 << (60 - _CRAWL_SHIFT)) - 1
+_ORDINAL_MASK = (1 << _HOST_SHIFT) - 1
+
+
+def number_trap_urls(
+    n_in_trap: NDArray[np.int64], *, kind: TrapKind, n_crawl: int
+) -> NDArray[np.int64]:
+    """Return the numbers of the URLs that a crawl fetched inside traps.
+
+    A calendar leads through the same URLs again; session ids are new in each crawl.
+
+    Parameters
+    ----------
+    n_in_trap
+        How many of each host's.
+    kind
+        Of the traps.
+    n_crawl
+        Number of the crawl, from 0.
+    """
+    crawl = n_crawl + 1 if kind == "session" else 0
+    hosts = np.repeat(np.arange(n_in_trap.size), n_in_trap)
+    ordinals = np.arange(hosts.size) - np.repeat(np.cumsum(n_in_trap) - n_in_trap, n_in_trap)
+    return _TRAP_BIT + (crawl << _CRAWL_SHIFT) + (hosts << _HOST_SHIFT) + ordinals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WebNames:
+    """Gives URLs to numbers; distinct numbers have distinct URLs.
+
+    Parameters
+    ----------
+    hosts, parents
+        Of every page that ever lived: its host, and the number of the page above it.
+    n_seeds
+        Hosts that are universities; the others are institutes of one of them.
+
+    Examples
+    --------
+    >>> names = WebNames(hosts=np.array([0, 1, 0, 0]), parents=np.array([0, 1, 0, 2]), n_seeds=1)
+    >>> names(np.array([0, 1, 2, 3]))
+    ['https://www.university-0.example/', 'https://institute-1.university-0.example/',
+     'https://www.university-0.example/2.html', 'https://www.university-0.example/research/3.html']
+    """
+
+    hosts: NDArray[np.int32]
+    parents: NDArray[np.int32]
+    n_seeds: int
+
+    def __call__(self, numbers: NDArray[np.int64]) -> list[str]:
+        """Return the URL of each number."""
+        folders: dict[int, str] = {}
+        return [
+            self._name_trap(number) if number & _TRAP_BIT else self._name_page(number, folders)
+            for number in numbers.tolist()
+        ]
+
+    def _name_page(self, number: int, folders: dict[int, str]) -> str:
+        parent = int(self.parents[number])
+        if parent == number:
+            return f"{self._name_site(int(self.hosts[number]))}/"
+        return f"{self._find_folder(parent, folders)}/{number:x}.html"
+
+    def _find_folder(self, number: int, folders: dict[int, str]) -> str:
+        """Return the address below which the pages under a page stand, without a final slash."""
+        if number not in folders:
+            parent = int(self.parents[number])
+            folders[number] = (
+                self._name_site(int(self.hosts[number]))
+                if parent == number
+                else f"{self._find_folder(parent, folders)}/{_WORDS[number % len(_WORDS)]}"
+            )
+        return folders[number]
+
+    def _name_site(self, host: int) -> str:
+        if host < self.n_seeds:
+            return f"https://www.university-{host}.example"
+        return f"https://institute-{host}.university-{host % self.n_seeds}.example"
+
+    def _name_trap(self, number: int) -> str:
+        crawl = number >> _CRAWL_SHIFT & _CRAWL_MASK
+        site = self._name_site(number >> _HOST_SHIFT & _HOST_MASK)
+        ordinal = number & _ORDINAL_MASK
+        if crawl:
+            return f"{site}/index.php?sessionid={crawl:x}-{ordinal:08x}"
+        return f"{site}/calendar?page={ordinal}"
+
+
+# ---------------------------------------------------------------------- archives of a simulated web
+
 
 _DAMPING = 0.85
 _RANK_ROUNDS = 20
@@ -40,7 +405,7 @@ def simulate_web(settings: WebSettings, *, seed: int) -> SimulatedArchive:
 
     Examples
     --------
-    >>> from crawlgauge.simulate.dates import DatePlan
+    >>> from crawlgauge.simulate.urn_settings import DatePlan
     >>> from crawlgauge.simulate.web_settings import GraphSettings
     >>> settings = WebSettings(graph=GraphSettings(n_pages=2000), dates=DatePlan(n_crawls=3))
     >>> archive = simulate_web(settings, seed=7)

@@ -1,14 +1,122 @@
 """A web at one date: living pages on hosts, and the links between them."""
 
-from dataclasses import dataclass
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.simulate.web_links import group_by
 from crawlgauge.simulate.web_settings import GraphSettings
 
-__all__ = ["GONE", "NO_PAGE", "Links", "Web", "list_links", "plant_hosts"]
+__all__ = [
+    "GONE",
+    "NO_PAGE",
+    "Links",
+    "Web",
+    "evolve_web",
+    "find_distances",
+    "group_by",
+    "grow_web",
+    "list_links",
+    "rank_pages",
+    "turn_over",
+]
+
+
+# ------------------------------------------------------------------------ graphs of links as arrays
+
+
+def group_by(keys: NDArray[np.int32], n_groups: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Order the places of `keys` by key, equal keys in order of place.
+
+    Parameters
+    ----------
+    keys
+        From 0 to ``n_groups - 1``; places with a negative key are left out.
+    n_groups
+        Number of different keys.
+
+    Returns
+    -------
+    tuple
+        ``starts`` and ``order``: the places of key k are ``order[starts[k]:starts[k + 1]]``.
+    """
+    order = np.argsort(keys, kind="stable").astype(np.int32)
+    order = order[np.count_nonzero(keys < 0) :]
+    sizes = np.bincount(keys[order], minlength=n_groups)
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), order
+
+
+def find_distances(
+    starts: NDArray[np.int64], targets: NDArray[np.int32], seeds: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return for each page how many links it is away from the nearest seed, or -1.
+
+    Parameters
+    ----------
+    starts, targets
+        Page p links to ``targets[starts[p]:starts[p + 1]]``.
+    seeds
+        Where the walk begins.
+    """
+    distances = np.full(starts.size - 1, -1, np.int32)
+    pages, distance = np.unique(seeds), 0
+    while pages.size:
+        distances[pages] = distance
+        distance += 1
+        found = targets[_places(starts, pages)]
+        pages = np.unique(found[distances[found] < 0])
+    return distances
+
+
+def _places(starts: NDArray[np.int64], pages: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return where the links of some pages stand among all."""
+    sizes = starts[pages + 1] - starts[pages]
+    first = np.repeat(starts[pages] - np.cumsum(sizes) + sizes, sizes)
+    return first + np.arange(first.size)
+
+
+def rank_pages(
+    starts: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    is_member: NDArray[np.bool_],
+    damping: float,
+    n_rounds: int,
+) -> NDArray[np.float64]:
+    """Return the PageRank of the members, which link only to members; others have rank 0.
+
+    A reader who does not follow a link, or finds none, goes on at any member.
+
+    Parameters
+    ----------
+    starts, targets
+        As for `find_distances`.
+    is_member
+        Pages that are ranked.
+    damping
+        Probability of following a link.
+    n_rounds
+        Steps of the power iteration.
+    """
+    n_members = is_member.sum()
+    n_links = np.diff(starts)
+    linking = np.flatnonzero(is_member & (n_links > 0))
+    linked = targets[_places(starts, linking.astype(np.int32))]
+    rank: NDArray[np.float64] = is_member / n_members
+    for _ in range(n_rounds):
+        followed = damping * rank[linking]
+        parts = np.repeat(followed / n_links[linking], n_links[linking])
+        moved = np.bincount(linked, parts, minlength=rank.size)
+        # Added up one by one, in the order of pages: the last digit depends on it.
+        n_followed = float(np.cumsum(followed)[-1]) if followed.size else 0.0
+        rank = np.where(is_member, moved + (1.0 - n_followed) / n_members, 0.0)
+    return rank
+
+
+# ----------------------------- A web at one date: living pages on hosts, and the links between them
+
 
 GONE = -1
 """Target of a link whose page has vanished."""
@@ -98,4 +206,264 @@ def plant_hosts(settings: GraphSettings) -> Web:
         targets=np.empty(0, dtype=np.int32),
         hosts_ever=hosts.copy(),
         parents_ever=hosts.copy(),
+    )
+
+
+# ----------------------------------- new pages and new links: where they attach themselves to a web
+
+
+_GROWTH_PER_ROUND = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Pool:
+    """Places that can be drawn, grouped by host."""
+
+    starts: NDArray[np.int64]
+    places: NDArray[np.int32]
+
+    def draw(self, hosts: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw a place of each host; hosts must have one."""
+        first, last = self.starts[hosts], self.starts[hosts + 1]
+        return self.places[first + (rng.random(hosts.size) * (last - first)).astype(np.int64)]
+
+    def has(self, hosts: NDArray[np.int32]) -> NDArray[np.bool_]:
+        return self.starts[hosts + 1] > self.starts[hosts]
+
+
+class _Attachment:
+    """Draws targets: where some link goes already, or any page."""
+
+    def __init__(self, web: Web, settings: GraphSettings) -> None:
+        self._share = settings.attachment
+        self._hosts = web.hosts
+        self._all_linked = web.targets[web.targets != GONE]
+        starts, order = group_by(web.hosts[self._all_linked], settings.n_hosts)
+        self._linked = _Pool(starts=starts, places=self._all_linked[order])
+        starts, order = group_by(web.hosts, settings.n_hosts)
+        self._pages = _Pool(starts=starts, places=order)
+
+    def draw_parents(self, hosts: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw any page of each of the hosts."""
+        return self._pages.draw(hosts, rng)
+
+    def draw_on_host(self, hosts: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+        drawn = self._pages.draw(hosts, rng)
+        follows = (rng.random(hosts.size) < self._share) & self._linked.has(hosts)
+        drawn[follows] = self._linked.draw(hosts[follows], rng)
+        return drawn
+
+    def draw_anywhere(self, n: int, rng: np.random.Generator) -> NDArray[np.int32]:
+        drawn = rng.integers(self._hosts.size, size=n, dtype=np.int32)
+        if self._all_linked.size:
+            follows = rng.random(n) < self._share
+            drawn[follows] = rng.choice(self._all_linked, size=int(follows.sum()))
+        return drawn
+
+    def draw_targets(
+        self,
+        hosts: NDArray[np.int32],
+        settings: GraphSettings,
+        rng: np.random.Generator,
+    ) -> NDArray[np.int32]:
+        """Draw a target for a link on a page of each of the hosts."""
+        targets = self.draw_on_host(hosts, rng)
+        leaves = rng.random(hosts.size) < settings.cross_host_share
+        targets[leaves] = self.draw_anywhere(int(leaves.sum()), rng)
+        return targets
+
+
+def grow_web(settings: GraphSettings, rng: np.random.Generator) -> Web:
+    """Grow a web from its hosts' entry pages to its full size.
+
+    Ages are such as steady turnover leaves: the first pages are the oldest.
+    """
+    web = plant_hosts(settings)
+    while web.n_pages < settings.n_pages:
+        n_more = max(settings.n_hosts, int(_GROWTH_PER_ROUND * web.n_pages))
+        n_new = min(n_more, settings.n_pages - web.n_pages)
+        web = add_pages(web, np.zeros(n_new), settings, rng)
+    ranks = np.arange(1, web.n_pages + 1) / web.n_pages
+    turnover = max(settings.death_rate, np.finfo(float).tiny)
+    return replace(web, born=np.log(ranks) / turnover)
+
+
+def add_pages(
+    web: Web, born: NDArray[np.float64], settings: GraphSettings, rng: np.random.Generator
+) -> Web:
+    """Add a page for each date of birth, with its links; the pages that are there lead to it."""
+    n_new = born.size
+    attachment = _Attachment(web, settings)
+    shares = np.cumsum(np.arange(1.0, settings.n_hosts + 1) ** -settings.host_exponent)
+    hosts = np.searchsorted(shares, rng.random(n_new) * shares[-1], side="right").astype(np.int32)
+    parents = attachment.draw_parents(hosts, rng)
+    n_links = rng.poisson(settings.links_per_page, size=n_new)
+    new_places = np.arange(web.n_pages, web.n_pages + n_new, dtype=np.int32)
+    sources = np.repeat(new_places, n_links)
+    targets = attachment.draw_targets(np.repeat(hosts, n_links), settings, rng)
+    n_ever = web.hosts_ever.size
+    return Web(
+        numbers=np.concatenate([web.numbers, np.arange(n_ever, n_ever + n_new)]),
+        hosts=np.concatenate([web.hosts, hosts]),
+        depths=np.concatenate([web.depths, web.depths[parents] + np.int32(1)]),
+        parents=np.concatenate([web.parents, parents]),
+        born=np.concatenate([web.born, born]),
+        sources=np.concatenate([web.sources, sources]),
+        targets=np.concatenate([web.targets, targets]),
+        hosts_ever=np.concatenate([web.hosts_ever, hosts]),
+        parents_ever=np.concatenate([web.parents_ever, web.numbers[parents].astype(np.int32)]),
+    )
+
+
+def add_links(web: Web, n_links: int, settings: GraphSettings, rng: np.random.Generator) -> Web:
+    """Add links on pages drawn at random."""
+    sources = rng.integers(web.n_pages, size=n_links, dtype=np.int32)
+    targets = _Attachment(web, settings).draw_targets(web.hosts[sources], settings, rng)
+    return replace(
+        web,
+        sources=np.concatenate([web.sources, sources]),
+        targets=np.concatenate([web.targets, targets]),
+    )
+
+
+# ------------------------ how a web changes: pages vanish and are born, links rot, menus are mended
+
+
+_USUAL_INTERVAL = 0.5
+
+
+def evolve_web(
+    settings: GraphSettings, years: Sequence[float], rng: np.random.Generator
+) -> Iterator[Web]:
+    """Yield the web at each of the given dates.
+
+    Parameters
+    ----------
+    settings
+        How the web is built and how it changes.
+    years
+        Dates in years, the first at 0.
+    rng
+        The random numbers of the web.
+    """
+    web = grow_web(settings, rng)
+    interval = years[-1] / (len(years) - 1) if years[-1] > 0 else _USUAL_INTERVAL
+    now = -settings.n_warm_up * interval
+    for _ in range(settings.n_warm_up):
+        web = turn_over(web, now, now + interval, settings, rng)
+        now += interval
+    yield web
+    for before, after in itertools.pairwise(years):
+        web = turn_over(web, before, after, settings, rng)
+        yield web
+
+
+def turn_over(
+    web: Web, before: float, after: float, settings: GraphSettings, rng: np.random.Generator
+) -> Web:
+    """Return the web at a later date.
+
+    Parameters
+    ----------
+    web
+        At the earlier date.
+    before, after
+        The two dates in years; growth is counted from date 0.
+    settings
+        How it changes.
+    rng
+        The random numbers of the web.
+    """
+    vanishes = rng.random(web.n_pages) < _vanishing_chances(web, before, after, settings)
+    links = _rot_links(web, vanishes, after - before, settings, rng)
+    parents = _mend_menus(web, vanishes, after - before, settings, rng)
+    kept = _keep_pages(web, vanishes, parents, links)
+    wanted = round(settings.n_pages * (1 + settings.growth_per_year) ** max(after, 0.0))
+    n_new = max(0, wanted - kept.n_pages)
+    born = after - rng.random(n_new) * (after - before)
+    return add_links(add_pages(kept, born, settings, rng), links.n_lost, settings, rng)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _RottenLinks:
+    """Links that stay, by places in the web before, and how many were removed."""
+
+    sources: NDArray[np.int32]
+    targets: NDArray[np.int32]
+    n_lost: int
+
+
+def _vanishing_chances(
+    web: Web, before: float, after: float, settings: GraphSettings
+) -> NDArray[np.float64]:
+    age = (before + after) / 2 - web.born
+    youth = 1 + (settings.infant_factor - 1) * np.exp(-age / settings.infant_years)
+    # Relative to the mean, so that a larger web, whose sites are deeper, lives as long.
+    exposure = 1 + settings.depth_factor * web.depths
+    rate = settings.death_rate * youth * exposure / exposure.mean()
+    rate[: settings.n_hosts] = 0
+    chances: NDArray[np.float64] = -np.expm1(-rate * (after - before))
+    return chances
+
+
+def _rot_links(
+    web: Web,
+    vanishes: NDArray[np.bool_],
+    years: float,
+    settings: GraphSettings,
+    rng: np.random.Generator,
+) -> _RottenLinks:
+    has_source = ~vanishes[web.sources]
+    is_lost = rng.random(web.sources.size) < -math.expm1(-settings.link_loss_rate * years)
+    stays = has_source & ~is_lost
+    targets = web.targets[stays]
+    return _RottenLinks(
+        sources=web.sources[stays],
+        targets=np.where((targets == GONE) | vanishes[targets], np.int32(GONE), targets),
+        n_lost=int((has_source & is_lost).sum()),
+    )
+
+
+def _mend_menus(
+    web: Web,
+    vanishes: NDArray[np.bool_],
+    years: float,
+    settings: GraphSettings,
+    rng: np.random.Generator,
+) -> NDArray[np.int32]:
+    """Return the place of each page's parent, in the web before.
+
+    Where the parent vanished the nearest ancestor that is left takes its place, or none.
+    """
+    parents = web.parents.copy()
+    orphans = np.flatnonzero((parents != NO_PAGE) & vanishes[parents])
+    is_mended = rng.random(orphans.size) < settings.relinking_share
+    parents[orphans[~is_mended]] = NO_PAGE
+    mended = orphans[is_mended]
+    while mended.size:
+        parents[mended] = web.parents[parents[mended]]
+        mended = mended[(parents[mended] != NO_PAGE) & vanishes[parents[mended]]]
+    drops = rng.random(web.n_pages) < -math.expm1(-settings.unlinking_rate * years)
+    drops[: settings.n_hosts] = False
+    parents[drops] = NO_PAGE
+    return parents
+
+
+def _keep_pages(
+    web: Web, vanishes: NDArray[np.bool_], parents: NDArray[np.int32], links: _RottenLinks
+) -> Web:
+    stays = ~vanishes
+    places = np.full(web.n_pages + 1, -1, dtype=np.int32)
+    # The last entry is what the place -1 (no page, gone) looks up: it stays -1.
+    places[:-1][stays] = np.arange(int(stays.sum()), dtype=np.int32)
+    return Web(
+        numbers=web.numbers[stays],
+        hosts=web.hosts[stays],
+        depths=web.depths[stays],
+        parents=places[parents[stays]],
+        born=web.born[stays],
+        sources=places[links.sources],
+        targets=places[links.targets],
+        hosts_ever=web.hosts_ever,
+        parents_ever=web.parents_ever,
     )

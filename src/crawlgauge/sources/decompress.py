@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self, cast
 import zstandard
 from isal import igzip_lib
 
-from crawlgauge.damage import Damage
-from crawlgauge.errors import DamagedInput, SourceError
+from crawlgauge.errors import Damage, DamagedInput, SourceError
 from crawlgauge.provenance import Input
 from crawlgauge.sources.what_counts import DEFAULT_MAX_EXPANSION
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from crawlgauge.core.lines import LineScanner
-from crawlgauge.damage import Damage
-from crawlgauge.errors import DamagedInput
+from crawlgauge.errors import Damage, DamagedInput
 from crawlgauge.sources.decompress import Stream
 
 __all__ = ["UTF8_MARK", "Line", "Lines", "cut_line", "read_lines", "scan_lines"]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 from urllib.parse import unquote
 
 from crawlgauge.core.columns import add_columns
-from crawlgauge.damage import Damage
-from crawlgauge.errors import SourceError
+from crawlgauge.errors import Damage, SourceError
 from crawlgauge.sources.captures import Intake, printable
 from crawlgauge.sources.columns import GROUP, KEY, STATUS, TIME, URL, find_columns
 from crawlgauge.sources.decompress import Stream

@@ -16,8 +16,7 @@ import numpy as np
 
 from crawlgauge.core.batch import Captures
 from crawlgauge.core.captures import Collector
-from crawlgauge.damage import Damage
-from crawlgauge.errors import DamagedInput, SourceError
+from crawlgauge.errors import Damage, DamagedInput, SourceError
 from crawlgauge.processors import count_processors
 from crawlgauge.provenance import Input
 from crawlgauge.sources.captures import Intake, Rejection

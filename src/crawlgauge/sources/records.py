@@ -17,8 +17,7 @@ from pathlib import PurePath
 from typing import ClassVar, NoReturn
 
 from crawlgauge.core.batch import NO_TEXT, NOT_HTML
-from crawlgauge.damage import Damage
-from crawlgauge.errors import DamagedInput, SourceError
+from crawlgauge.errors import Damage, DamagedInput, SourceError
 from crawlgauge.sources.captures import Intake, readable
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.page_text import MAX_PAGE_BYTES, fingerprint_page, is_html

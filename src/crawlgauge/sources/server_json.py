@@ -13,8 +13,7 @@ from functools import partial
 from typing import Any
 
 from crawlgauge.core.lines import FIELDS
-from crawlgauge.damage import Damage
-from crawlgauge.errors import DamagedInput, SourceError
+from crawlgauge.errors import Damage, DamagedInput, SourceError
 from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.columns import URL, find_columns
 from crawlgauge.sources.decompress import Stream

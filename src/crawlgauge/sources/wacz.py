@@ -14,8 +14,7 @@ from functools import partial
 from itertools import chain, pairwise
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from crawlgauge.damage import Damage
-from crawlgauge.errors import SourceError
+from crawlgauge.errors import Damage, SourceError
 from crawlgauge.sources.captures import printable
 from crawlgauge.sources.decompress import Broken, Stream, check_expansion
 from crawlgauge.sources.what_counts import DEFAULT_MAX_EXPANSION, Settings

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from crawlgauge import errors
-from crawlgauge.damage import Damage
-from crawlgauge.errors import CrawlgaugeError, DamagedInput, SparkError
+from crawlgauge.errors import CrawlgaugeError, Damage, DamagedInput, SparkError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

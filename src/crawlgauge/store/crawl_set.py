@@ -16,8 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from crawlgauge.crawl import Crawl, format_time, parse_time
-from crawlgauge.damage import Damage
-from crawlgauge.errors import CrawlError, StoreError
+from crawlgauge.errors import CrawlError, Damage, StoreError
 from crawlgauge.keys.rules import BY_URL, LEVELS
 from crawlgauge.keys.sampling import WHOLE, rate_of
 from crawlgauge.provenance import Provenance

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from crawlgauge.damage import Damage
-from crawlgauge.errors import StoreError
+from crawlgauge.errors import Damage, StoreError
 from crawlgauge.keys.rules import BY_URL
 from crawlgauge.keys.sampling import rate_of
 from crawlgauge.provenance import Provenance

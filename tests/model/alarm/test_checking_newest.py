@@ -12,10 +12,8 @@ from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.expectation import read_series
 from crawlgauge.model.newest_check import check_newest_crawl, judge_series
 from crawlgauge.model.window import keep_crawls
-from crawlgauge.simulate.courses import Course
-from crawlgauge.simulate.dates import DatePlan
 from crawlgauge.simulate.scenarios import find_scenario
-from crawlgauge.simulate.urn_settings import UrnSettings, change_settings
+from crawlgauge.simulate.urn_settings import Course, DatePlan, UrnSettings, change_settings
 from crawlgauge.simulate.urn_table import draw_table
 
 N = 8

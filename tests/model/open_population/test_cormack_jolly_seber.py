@@ -12,8 +12,7 @@ from crawlgauge.model.histories.cormack_jolly_seber import (
     number_parameters,
 )
 from crawlgauge.model.histories.data import HistoryData, count_recaptures, history_data
-from crawlgauge.simulate.dates import DatePlan
-from crawlgauge.simulate.urn_settings import UrnSettings
+from crawlgauge.simulate.urn_settings import DatePlan, UrnSettings
 from crawlgauge.simulate.urn_table import draw_table
 
 YEARS = [0.0, 0.4, 1.5, 1.9, 3.0]

@@ -6,8 +6,7 @@ import pytest
 from crawlgauge.model.histories.cormack_jolly_seber import fit_cormack_jolly_seber
 from crawlgauge.model.histories.data import HistoryData, Recaptures, count_recaptures, history_data
 from crawlgauge.model.histories.jolly_seber import fit_jolly_seber
-from crawlgauge.simulate.dates import DatePlan
-from crawlgauge.simulate.urn_settings import UrnSettings
+from crawlgauge.simulate.urn_settings import DatePlan, UrnSettings
 from crawlgauge.simulate.urn_table import draw_table
 
 # Jolly (1965): insects in 13 samples; a row for each sample from the second on, of when those

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from crawlgauge.report.charts.all_charts import CHARTS, draw_charts, try_charts
 from crawlgauge.report.charts.chart import Chart, NoChart
+from crawlgauge.report.charts.figures import CHARTS, draw_charts, try_charts
 from crawlgauge.report.charts.theme import COLUMN_WIDTH, PAGE_WIDTH, themed
 
 SERIES = ("nine", "three", "two", "pairs_only", "impossible")

@@ -7,13 +7,14 @@ import pytest
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent
 from crawlgauge.model.situation import planning_curves
-from crawlgauge.report.charts.agreement import draw_agreement
-from crawlgauge.report.charts.capture_frequencies import draw_capture_frequencies
 from crawlgauge.report.charts.chart import NoChart
-from crawlgauge.report.charts.estimators import draw_estimators
-from crawlgauge.report.charts.per_crawl import draw_coverage, draw_population
+from crawlgauge.report.charts.estimators import (
+    draw_agreement,
+    draw_capture_frequencies,
+    draw_estimators,
+)
+from crawlgauge.report.charts.per_crawl import draw_coverage, draw_population, draw_union
 from crawlgauge.report.charts.planning import draw_plan_by_frequency, draw_plan_by_size
-from crawlgauge.report.charts.union import draw_union
 from crawlgauge.report.range_text import with_range
 
 

@@ -10,10 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from crawlgauge.errors import CrawlgaugeError, FitError
-from crawlgauge.report.charts.containment import draw_containment
 from crawlgauge.report.charts.decay import draw_decay
-from crawlgauge.report.charts.figures import Figures
-from crawlgauge.report.charts.files import to_pdf, to_png, to_svg, write_figures
+from crawlgauge.report.charts.figures import Figures, to_pdf, to_png, to_svg, write_figures
+from crawlgauge.report.charts.matrices import draw_containment
 from crawlgauge.report.charts.starts import draw_start_intercepts
 from crawlgauge.report.charts.theme import COLUMN_WIDTH
 
@@ -207,7 +206,7 @@ def test_figures_are_found_by_name_and_missing_ones_say_why(two, tmp_path):
 
 
 def test_there_is_a_method_for_every_figure(nine):
-    from crawlgauge.report.charts.all_charts import CHARTS
+    from crawlgauge.report.charts.figures import CHARTS
 
     for draw in CHARTS:
         assert callable(getattr(Figures(nine), draw.__name__.removeprefix("draw_")))

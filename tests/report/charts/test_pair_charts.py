@@ -10,15 +10,16 @@ from scipy import stats
 
 from crawlgauge.model.paper import fit_pooled
 from crawlgauge.model.phrases import percent, span
-from crawlgauge.report.charts.bands import find_bands
 from crawlgauge.report.charts.chart import NoChart
-from crawlgauge.report.charts.containment import draw_containment
-from crawlgauge.report.charts.decay import draw_decay
-from crawlgauge.report.charts.decay_shapes import draw_decay_shapes
-from crawlgauge.report.charts.heatmap import heatmap_size
+from crawlgauge.report.charts.decay import draw_decay, draw_decay_shapes
+from crawlgauge.report.charts.drawing import heatmap_size
+from crawlgauge.report.charts.matrices import draw_containment, draw_residuals
 from crawlgauge.report.charts.pair_rows import fitted_pairs
-from crawlgauge.report.charts.regression import draw_regression, draw_simulated_regression
-from crawlgauge.report.charts.residuals import draw_residuals
+from crawlgauge.report.charts.regression import (
+    draw_regression,
+    draw_simulated_regression,
+    find_bands,
+)
 from crawlgauge.report.charts.starts import draw_start_intercepts, draw_start_lines
 from crawlgauge.report.charts.theme import COLUMN_WIDTH, PAGE_WIDTH
 

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.report.blocks import Grid, Paragraph, Trend
-from crawlgauge.report.page.question import make_question
+from crawlgauge.report.blocks import Column, Grid, Paragraph, Trend
+from crawlgauge.report.page.document import make_question
 from crawlgauge.report.page.rendering import render_page
 from crawlgauge.report.section import Section
 from crawlgauge.report.standard_sections import list_sections
-from crawlgauge.report.text_table import Column
 
 GRID = Grid(
     columns=(Column(header="host"), Column(header="missing", align="right")),

@@ -13,11 +13,10 @@ import pytest
 
 import crawlgauge as cg
 from crawlgauge.errors import CrawlgaugeError
-from crawlgauge.report.charts.all_charts import try_charts
 from crawlgauge.report.charts.chart import MAX_DRAWN_ROWS, Chart, NoChart
-from crawlgauge.report.page.figure import make_figure, to_live
+from crawlgauge.report.charts.figures import try_charts
+from crawlgauge.report.page.figure import draw_still, make_figure, to_inline_svg, to_live
 from crawlgauge.report.page.rendering import render_page
-from crawlgauge.report.page.still import draw_still, to_inline_svg
 
 
 class Reader(html.parser.HTMLParser):

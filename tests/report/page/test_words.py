@@ -13,30 +13,33 @@ from crawlgauge.model.estimates import Agreement, Check, CrawlEstimate, Estimate
 from crawlgauge.model.explanations import EXPLANATIONS
 from crawlgauge.provenance import Provenance
 from crawlgauge.report import estimate_blocks
-from crawlgauge.report.page.check_cards import count_verdicts, list_checks
-from crawlgauge.report.page.citations import list_citations
-from crawlgauge.report.page.glossary import GLOSSARY, split_at_terms
-from crawlgauge.report.page.half_life import compare_half_lives
-from crawlgauge.report.page.leads import (
+from crawlgauge.report.page.answer import judge_newest, judge_status
+from crawlgauge.report.page.document import count_verdicts, list_checks
+from crawlgauge.report.page.methods import (
+    GLOSSARY,
+    describe_methods,
+    list_citations,
+    split_at_terms,
+)
+from crawlgauge.report.page.safe_text import to_script_json, to_visible
+from crawlgauge.report.page.tables import (
+    MAX_PAIRS,
+    compare_half_lives,
+    list_assumptions,
+    list_crawls,
+    list_estimators,
+    list_pairs,
+)
+from crawlgauge.report.page.words import (
     describe_agreement,
     describe_crawls,
     describe_paper,
     describe_provenance,
     describe_turnover,
     describe_union,
+    list_limits,
+    list_readings,
 )
-from crawlgauge.report.page.meaning import list_limits, list_readings
-from crawlgauge.report.page.methods_text import describe_methods
-from crawlgauge.report.page.newest_verdict import judge_newest
-from crawlgauge.report.page.number_tables import (
-    MAX_PAIRS,
-    list_assumptions,
-    list_crawls,
-    list_estimators,
-    list_pairs,
-)
-from crawlgauge.report.page.safe_text import to_script_json, to_visible
-from crawlgauge.report.page.verdict import judge_status
 
 DOCS = Path(__file__).parents[3] / "docs"
 

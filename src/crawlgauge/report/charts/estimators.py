@@ -1,23 +1,37 @@
 """All estimators side by side, each with what it assumes."""
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from crawlgauge.model.estimates import Estimates, EstimatorRow
-from crawlgauge.model.phrases import names, percent
+from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.charts.drawing import (
+    CRAWL,
     Rows,
     base_chart,
+    count_axis,
+    date_axis,
+    join,
+    lit_opacity,
+    lit_width,
+    number_of,
+    pickable,
+    share_axis,
     significant,
     to_specification,
 )
-from crawlgauge.report.charts.sentences import join, number_of
 from crawlgauge.report.range_text import with_range
 
 if TYPE_CHECKING:
     import altair as alt
 
-__all__ = ["draw_estimators"]
+__all__ = ["draw_agreement", "draw_capture_frequencies", "draw_estimators"]
+
+
+# ------------------------------------------- all estimators side by side, each with what it assumes
+
 
 _PAIRS = "from pairs, even capture assumed"
 _OPEN = "from histories, with turnover"
@@ -178,3 +192,203 @@ def _say_impossible(known: list[EstimatorRow]) -> str | None:
     if not above:
         return None
     return f"Above 100 % (dashed), which is impossible: {names(above)}."
+
+
+# -------------------------- how far estimators with different assumptions agree from crawl to crawl
+
+
+# Those of the grade: the other ones from pairs share all assumptions with the two-way model.
+_COMPARED = (
+    "two-way",
+    "cjs",
+    "jolly-seber",
+    "manly-parr",
+    "rested-manly-parr",
+    "known-alive",
+    "latent-class",
+)
+_AGREEMENT_COLUMNS = ("crawl", "date", "estimator", "coverage")
+_AGREEMENT_HEIGHT = 190
+_TWO = 2
+_MUCH = 2
+
+
+def draw_agreement(estimates: Estimates) -> Chart | NoChart:
+    """Draw the coverage of each crawl by every estimator that allows for turnover.
+
+    Parameters
+    ----------
+    estimates
+        Of the crawls.
+    """
+    title = "Coverage of each crawl by the estimators that allow for turnover"
+    chosen = [row for row in estimates.estimators if _has_course(row)]
+    if len(chosen) < _TWO:
+        reason = (
+            "fewer than two estimators with different assumptions give a coverage for each crawl; "
+            "capture histories are needed for more"
+        )
+        return NoChart(name="agreement", title=title, reason=reason)
+    rows: Rows = tuple(
+        (crawl.label, crawl.date.isoformat(), row.name, significant(value))
+        for row in chosen
+        for crawl, value in zip(estimates.crawls, row.per_crawl, strict=True)
+        if value is not None
+    )
+    return Chart(
+        name="agreement",
+        title=title,
+        caption=_describe_agreement(estimates, chosen),
+        alternative=(
+            f"{number_of(len(chosen), 'line')} over time, one for each of "
+            f"{', '.join(row.name for row in chosen)}. {_say_spread(estimates)}".strip()
+        ),
+        columns=_AGREEMENT_COLUMNS,
+        rows=rows,
+        specification=to_specification(
+            _agreement_layers(rows, [row.name for row in chosen]),
+            _AGREEMENT_COLUMNS,
+            rows,
+            height=_AGREEMENT_HEIGHT,
+        ),
+    )
+
+
+def _has_course(row: EstimatorRow) -> bool:
+    """Tell whether an estimator allows for turnover and for coverage that differs by crawl."""
+    known = [value for value in row.per_crawl if value is not None]
+    return row.name in _COMPARED and len(known) > 1
+
+
+def _agreement_layers(rows: Rows, order: Sequence[str]) -> "list[alt.Chart]":
+    import altair as alt
+
+    shares = [float(row[_AGREEMENT_COLUMNS.index("coverage")] or 0) for row in rows]
+    scale = alt.Scale(domain=list(order))
+    legend = alt.Legend(title="Estimator", columns=3, symbolSize=45)
+    base = (
+        base_chart()
+        .transform_calculate(when="toDate(datum.date)")
+        .encode(
+            x=date_axis(),
+            y=share_axis("Coverage", shares, "coverage", zero=False),
+            color=alt.Color("estimator:N", scale=scale, legend=legend),
+            tooltip=[
+                alt.Tooltip("crawl:N"),
+                alt.Tooltip("date:N"),
+                alt.Tooltip("estimator:N"),
+                alt.Tooltip("coverage:Q", format=".1%"),
+            ],
+        )
+    )
+    lines = base.mark_line(strokeWidth=1, opacity=0.6)
+    points = base.mark_point(size=28).encode(
+        shape=alt.Shape("estimator:N", scale=scale, legend=legend),
+        opacity=lit_opacity(CRAWL),
+        strokeWidth=lit_width(CRAWL, 1.3, 2.6),
+    )
+    return [lines, pickable(points, CRAWL)]
+
+
+def _describe_agreement(estimates: Estimates, chosen: list[EstimatorRow]) -> str:
+    agreement = estimates.agreement
+    grade = f"Grade {agreement.grade}: {agreement.reason}" if agreement.grade != "none" else None
+    return join(
+        f"Coverage of each crawl by {number_of(len(chosen), 'estimator')}: "
+        f"{', '.join(row.name for row in chosen)}.",
+        _say_spread(estimates),
+        grade,
+        "They are made from the same crawls: agreement is needed for trust, but does not prove "
+        "that they are right.",
+    )
+
+
+def _say_spread(estimates: Estimates) -> str:
+    spread = estimates.agreement.spread
+    if spread is None:
+        return ""
+    if spread > math.log(_MUCH):
+        return f"The largest typical coverage is {math.exp(spread):.1f} times the smallest."
+    return f"The largest typical coverage exceeds the smallest by {percent(math.expm1(spread))}."
+
+
+# ------------------------------------------ how many URLs just one crawl holds, just two, and so on
+
+
+_NAME = "capture-frequencies"
+_FREQUENCIES_COLUMNS = ("n_crawls", "n_urls", "share")
+_FREQUENCIES_HEIGHT = 160
+_MAX_LABELLED = 12
+
+
+def draw_capture_frequencies(estimates: Estimates) -> Chart | NoChart:
+    """Draw in how many crawls the URLs of the archive are.
+
+    Parameters
+    ----------
+    estimates
+        Of the crawls.
+    """
+    noun = things(estimates.level)
+    title = f"How many {noun} are in just one crawl, in just two, and so on"
+    frequencies = estimates.capture_frequencies
+    if frequencies is None:
+        return NoChart(name=_NAME, title=title, reason="there are no capture histories")
+    total = sum(frequencies)
+    rows: Rows = tuple(
+        (number, frequency, significant(frequency / total))
+        for number, frequency in enumerate(frequencies, start=1)
+    )
+    return Chart(
+        name=_NAME,
+        title=title,
+        caption=_describe(estimates, frequencies),
+        alternative=f"Bars. {_say_ends(frequencies, noun)}",
+        columns=_FREQUENCIES_COLUMNS,
+        rows=rows,
+        specification=to_specification(
+            _layers(frequencies, noun), _FREQUENCIES_COLUMNS, rows, height=_FREQUENCIES_HEIGHT
+        ),
+    )
+
+
+def _layers(frequencies: tuple[int, ...], noun: str) -> "list[alt.Chart]":
+    import altair as alt
+
+    base = base_chart().encode(
+        x=alt.X(
+            "n_crawls:O",
+            title="Number of crawls that hold it",
+            axis=alt.Axis(labelAngle=0, labelOverlap="greedy"),
+        ),
+        y=count_axis("In just so many crawls", noun, frequencies, "n_urls"),
+        tooltip=[
+            alt.Tooltip("n_crawls:O", title="crawls"),
+            alt.Tooltip("n_urls:Q", title=noun, format=","),
+            alt.Tooltip("share:Q", format=".1%"),
+        ],
+    )
+    bars = base.mark_bar()
+    if len(frequencies) > _MAX_LABELLED:
+        return [bars]
+    shares = base.mark_text(style="note", dy=-6).encode(text=alt.Text("share:Q", format=".0%"))
+    return [bars, shares]
+
+
+def _describe(estimates: Estimates, frequencies: tuple[int, ...]) -> str:
+    noun = things(estimates.level)
+    is_sample = any(crawl.n_sampled is not None for crawl in estimates.crawls)
+    where = " of the sample" if is_sample else ""
+    return join(
+        f"{count(sum(frequencies))} {noun}{where} by the number of crawls that hold them, out of "
+        f"{number_of(len(frequencies), 'crawl')}.",
+        _say_ends(frequencies, noun),
+        "Turnover and uneven capture both leave many in one crawl only; this figure does not tell "
+        "them apart.",
+    )
+
+
+def _say_ends(frequencies: tuple[int, ...], noun: str) -> str:
+    total = sum(frequencies)
+    once, every = frequencies[0] / total, frequencies[-1] / total
+    return f"{percent(once)} of the {noun} are in just one crawl, {percent(every)} in every one."

@@ -12,8 +12,7 @@ from crawlgauge.model.estimates import Estimates, PairResidual, PaperFit
 from crawlgauge.model.pairs import PairData, pair_data
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.report.charts.chart import Cell
-from crawlgauge.report.charts.drawing import significant
-from crawlgauge.report.charts.sentences import number_of
+from crawlgauge.report.charts.drawing import number_of, significant
 
 if TYPE_CHECKING:
     import altair as alt

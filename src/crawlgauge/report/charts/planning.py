@@ -8,10 +8,17 @@ import numpy as np
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.phrases import count, percent, things
 from crawlgauge.model.situation import CurvePoint, PlanningCurves, planning_curves, why_no_plan
-from crawlgauge.report.charts.axes import share_axis, size_axis
 from crawlgauge.report.charts.chart import Chart, NoChart
-from crawlgauge.report.charts.drawing import Rows, base_chart, significant, to_specification
-from crawlgauge.report.charts.sentences import join, say_trust
+from crawlgauge.report.charts.drawing import (
+    Rows,
+    base_chart,
+    join,
+    say_trust,
+    share_axis,
+    significant,
+    size_axis,
+    to_specification,
+)
 from crawlgauge.report.range_text import with_range
 
 if TYPE_CHECKING:

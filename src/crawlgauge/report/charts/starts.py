@@ -5,20 +5,24 @@ from typing import TYPE_CHECKING
 
 from crawlgauge.model.estimates import Estimates, StartFit
 from crawlgauge.model.phrases import percent
-from crawlgauge.report.charts.axes import date_axis, lag_axis, log_share_axis, share_axis
 from crawlgauge.report.charts.chart import Cell, Chart, NoChart
 from crawlgauge.report.charts.decay import CONTAINMENT_TITLE, DECAY_HEIGHT
 from crawlgauge.report.charts.drawing import (
     CRAWL,
     Rows,
     base_chart,
+    date_axis,
+    join,
+    lag_axis,
     lit_opacity,
     lit_width,
+    log_share_axis,
+    number_of,
     pickable,
+    share_axis,
     significant,
     to_specification,
 )
-from crawlgauge.report.charts.sentences import join, number_of
 
 if TYPE_CHECKING:
     import altair as alt

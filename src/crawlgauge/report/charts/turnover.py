@@ -6,18 +6,19 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent, things
 from crawlgauge.model.turnover import CrawlTurnover, Turnover
-from crawlgauge.report.charts.axes import count_axis, crawl_axis
 from crawlgauge.report.charts.chart import Cell, Chart
 from crawlgauge.report.charts.drawing import (
     CRAWL,
     Rows,
     base_chart,
+    count_axis,
+    crawl_axis,
+    join,
     lit_opacity,
     pickable,
     significant,
     to_specification,
 )
-from crawlgauge.report.charts.sentences import join
 
 if TYPE_CHECKING:
     import altair as alt

@@ -1,18 +1,33 @@
 """Everything that the page says, put together before anything is drawn."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
 
 from crawlgauge._version import __version__
-from crawlgauge.model.estimates import Estimates
+from crawlgauge.model.estimates import Check, Estimates, Status
+from crawlgauge.model.explanations import EXPLANATIONS
+from crawlgauge.report.blocks import Block, Grid, Item, Paragraph, Role, Trend
 from crawlgauge.report.charts.chart import Chart, NoChart
-from crawlgauge.report.page.answer import Answer, find_answer
-from crawlgauge.report.page.check_cards import CheckCard, count_verdicts, list_checks
-from crawlgauge.report.page.citations import list_citations
+from crawlgauge.report.page.answer import Answer, Verdict, find_answer, judge_newest, judge_status
 from crawlgauge.report.page.figure import Figure, make_figure
-from crawlgauge.report.page.glossary import GLOSSARY
-from crawlgauge.report.page.half_life import compare_half_lives
-from crawlgauge.report.page.leads import (
+from crawlgauge.report.page.methods import GLOSSARY, describe_methods, list_citations
+from crawlgauge.report.page.tables import (
+    Cell,
+    Column,
+    Table,
+    compare_half_lives,
+    list_assumptions,
+    list_crawls,
+    list_estimators,
+    list_pairs,
+    number_cell,
+    text_cell,
+)
+from crawlgauge.report.page.words import (
+    Remark,
     describe_agreement,
     describe_crawls,
     describe_paper,
@@ -20,23 +35,256 @@ from crawlgauge.report.page.leads import (
     describe_ranges,
     describe_turnover,
     describe_union,
+    list_limits,
+    list_readings,
 )
-from crawlgauge.report.page.meaning import Remark, list_limits, list_readings
-from crawlgauge.report.page.methods_text import describe_methods
-from crawlgauge.report.page.newest_verdict import judge_newest
-from crawlgauge.report.page.number_tables import (
-    list_assumptions,
-    list_crawls,
-    list_estimators,
-    list_pairs,
-)
-from crawlgauge.report.page.question import Question, make_question
-from crawlgauge.report.page.table import Column, Table, number_cell, text_cell
-from crawlgauge.report.page.verdict import Verdict
 from crawlgauge.report.range_text import UNKNOWN
 from crawlgauge.report.section import Section
 
-__all__ = ["make_page"]
+__all__ = ["count_verdicts", "list_checks", "make_page", "make_question"]
+
+
+# --------------------------- the checks in words: what each asks, what it found, and how to read it
+
+
+_GRAVEST_FIRST: tuple[Status, ...] = ("fail", "warn", "info", "ok", "na")
+_COUNTED: tuple[tuple[Status, str, str], ...] = (
+    ("fail", "says not to trust the number", "say not to trust the number"),
+    ("warn", "asks for a look", "ask for a look"),
+    ("info", "is a finding and no fault", "are findings and no faults"),
+    ("ok", "is ok", "are ok"),
+    ("na", "could not be run with this data", "could not be run with this data"),
+)
+"""What the checks of a status say, if it is one and if they are several."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckCard:
+    """One check.
+
+    Parameters
+    ----------
+    id
+        Its name in the program.
+    question
+        What it asks.
+    verdict
+        What it found.
+    effect
+        How large the deviation is, beside the threshold; empty if it was not measured.
+    explanations
+        Headings with a paragraph each: what it means, how it is computed, what to do.
+    """
+
+    id: str
+    question: str
+    verdict: Verdict
+    effect: str
+    explanations: tuple[tuple[str, str], ...]
+
+
+def list_checks(estimates: Estimates) -> tuple[CheckCard, ...]:
+    """Return the checks, the gravest first.
+
+    Parameters
+    ----------
+    estimates
+        Of a series of crawls.
+    """
+    ordered = sorted(estimates.checks, key=lambda check: _GRAVEST_FIRST.index(check.status))
+    return tuple(_describe(check) for check in ordered)
+
+
+def _describe(check: Check) -> CheckCard:
+    explanation = EXPLANATIONS.get(check.id)
+    return CheckCard(
+        id=check.id,
+        question=check.id if explanation is None else explanation.question,
+        verdict=judge_status(check.status, check.message),
+        effect=_describe_effect(check),
+        explanations=()
+        if explanation is None
+        else (
+            ("What it means", explanation.meaning),
+            ("How it is computed", explanation.computation),
+            ("What to do", explanation.advice),
+        ),
+    )
+
+
+def _describe_effect(check: Check) -> str:
+    if check.effect is None:
+        return ""
+    effect = f"Effect {check.effect:+.3f}".replace("-", "−")
+    return effect if check.threshold is None else f"{effect}, threshold {check.threshold:g}"
+
+
+def count_verdicts(estimates: Estimates) -> str:
+    """Write how many checks say what.
+
+    Parameters
+    ----------
+    estimates
+        Of a series of crawls.
+    """
+    n_checks = len(estimates.checks)
+    if n_checks == 0:
+        return "So few crawls leave nothing to check."
+    counted = [
+        (sum(check.status == status for check in estimates.checks), one, several)
+        for status, one, several in _COUNTED
+    ]
+    parts = [f"{n} {one if n == 1 else several}" for n, one, several in counted if n]
+    if len(parts) > 1:
+        return f"Of {n_checks} checks, {', '.join(parts[:-1])} and {parts[-1]}."
+    phrase = parts[0].partition(" ")[2]
+    if n_checks == 1:
+        return f"The one check {phrase}."
+    return (
+        f"None of {n_checks} checks {phrase.replace('not ', '')}."
+        if "not" in phrase
+        else (f"All {n_checks} checks {phrase}.")
+    )
+
+
+# ------------------- A further question of the page: blocks of text as paragraphs, lists and tables
+
+
+_BULLET = "•"
+_NUMBER = re.compile(r"[−+-]?\d[\d,]*(?:\.\d+)?")
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Something that stands in a section.
+
+    Parameters
+    ----------
+    kind
+        ``answer``, ``heading``, ``text``, ``note``, ``fail``, ``warn``, ``list`` or ``table``.
+    texts
+        A paragraph, or the entries of a list.
+    table
+        Where it is one.
+    """
+
+    kind: Role | Literal["list", "table"]
+    texts: tuple[str, ...] = ()
+    table: Table | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the page shows of a section: the first block, the figures, and the rest."""
+
+    name: str
+    title: str
+    first: tuple[Piece, ...]
+    figures: tuple[Figure, ...]
+    rest: tuple[Piece, ...]
+
+
+def make_question(section: Section) -> Question:
+    """Arrange a section for the page.
+
+    Parameters
+    ----------
+    section
+        What is asked and answered.
+    """
+    arranging = _Arranging(section)
+    pieces = [arranging.arrange(block) for block in section.blocks]
+    return Question(
+        name=section.name,
+        title=section.title,
+        first=tuple(pieces[0]) if pieces else (),
+        figures=tuple(make_figure(chart) for chart in section.charts),
+        rest=tuple(piece for block in pieces[1:] for piece in block),
+    )
+
+
+class _Arranging:
+    """Turns blocks into pieces; a table is named by the heading above it."""
+
+    def __init__(self, section: Section) -> None:
+        self._section = section
+        self._heading = section.title
+        self._n_tables = 0
+
+    def arrange(self, block: Block) -> list[Piece]:
+        pieces: list[Piece] = []
+        for is_listed, items in groupby(block, _is_listed):
+            if is_listed:
+                pieces.append(Piece(kind="list", texts=tuple(_text(item) for item in items)))
+            else:
+                pieces += [
+                    self._to_piece(item)
+                    for item in items
+                    if not isinstance(item, Trend) and not self._repeats_title(item)
+                ]
+        return pieces
+
+    def _repeats_title(self, item: Paragraph | Grid) -> bool:
+        """Tell whether a heading, which a terminal needs, says what stands above the section."""
+        is_heading = isinstance(item, Paragraph) and item.role == "heading"
+        return is_heading and _text(item).removesuffix(":") == self._section.title
+
+    def _to_piece(self, item: Paragraph | Grid) -> Piece:
+        if isinstance(item, Grid):
+            self._n_tables += 1
+            name = f"{self._section.name}-{self._n_tables}"
+            return Piece(kind="table", table=_to_table(item, name, self._heading))
+        if item.role == "heading":
+            self._heading = _text(item).removesuffix(":")
+            return Piece(kind="heading", texts=(self._heading,))
+        return Piece(kind=item.role, texts=(_text(item),))
+
+
+def _is_listed(item: Item) -> bool:
+    return isinstance(item, Paragraph) and item.first.strip() == _BULLET
+
+
+def _text(item: Item) -> str:
+    """Return the words of a paragraph, with a mark before them that means something."""
+    if isinstance(item, (Grid, Trend)):
+        return ""
+    mark = item.first.strip()
+    return item.text if mark in {"", _BULLET} else f"{mark} {item.text}"
+
+
+def _to_table(grid: Grid, name: str, caption: str) -> Table:
+    return Table(
+        name=name,
+        caption=caption,
+        is_headed=True,
+        columns=tuple(
+            # Readers who do not see the table hear the names of its columns.
+            Column(header=column.header or "note", is_number=column.align == "right")
+            for column in grid.columns
+        ),
+        rows=tuple(
+            tuple(
+                _to_cell(cell, is_number=column.align == "right")
+                for column, cell in zip(grid.columns, row, strict=True)
+            )
+            for row in grid.rows
+        ),
+    )
+
+
+def _to_cell(text: str, *, is_number: bool) -> Cell:
+    """Make a cell that is sorted by the number that it begins with, if it is one of numbers."""
+    found = _NUMBER.match(text) if is_number else None
+    if found is None:
+        return text_cell(text)
+    value = float(found[0].replace(",", "").replace("−", "-"))
+    scale = text[found.end() :].split(maxsplit=1)
+    return number_cell(text, value * _SCALES.get(scale[0] if scale else "", 1.0))
+
+
+# ----------------------------- everything that the page says, put together before anything is drawn
+
 
 _TIME = ("coverage", "population")
 _PAPER = (

@@ -2,7 +2,12 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.report import result_json
@@ -10,12 +15,179 @@ from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.charts.theme import themed
 from crawlgauge.report.page.document import make_page
 from crawlgauge.report.page.figure import to_live
-from crawlgauge.report.page.safe_text import to_script_json
-from crawlgauge.report.page.style import make_style, read_asset
-from crawlgauge.report.page.template import load_template
+from crawlgauge.report.page.methods import split_at_terms
+from crawlgauge.report.page.safe_text import to_script_json, to_visible
 from crawlgauge.report.section import Section
 
-__all__ = ["render_page"]
+if TYPE_CHECKING:
+    import jinja2
+    from markupsafe import Markup
+
+__all__ = ["ReportFile", "render_page"]
+
+
+# ------------------------- the look of the page: its style sheet, and charts that turn dark with it
+
+
+_ASSETS = resources.files("crawlgauge.report.page").joinpath("assets")
+_STYLE = "page.css"
+
+
+def read_asset(name: str) -> str:
+    """Read a file that ships with the page.
+
+    Parameters
+    ----------
+    name
+        Of a template, style sheet or script.
+    """
+    return _ASSETS.joinpath(name).read_text("utf-8")
+
+
+def make_style() -> str:
+    """Return the style sheet.
+
+    Charts are drawn once, in light colours. A rule for each colour of theirs turns it into the
+    dark one where the page is dark, so that neither the pictures nor the live charts are drawn
+    anew, and print is light by itself.
+    """
+    rules = [
+        f'.drawing [{side}="{light}"] {{ {side}: light-dark({light}, {dark}); }}'
+        for light, dark in _list_colours()
+        for side in ("fill", "stroke")
+    ]
+    return "\n".join([read_asset(_STYLE), *rules, ""])
+
+
+def _list_colours() -> tuple[tuple[str, str], ...]:
+    """Return each colour of the light charts beside that of the dark ones."""
+    light, dark = (themed({}, dark=is_dark)["config"] for is_dark in (False, True))
+    pairs = dict(_pair_up(light, dark))
+    # Charts stand on the page's own ground.
+    del pairs[light["background"]]
+    return tuple(pairs.items())
+
+
+def _pair_up(light: Any, dark: Any) -> list[tuple[str, str]]:  # noqa: ANN401 - any JSON
+    if isinstance(light, dict):
+        return [pair for key in light for pair in _pair_up(light[key], dark[key])]
+    if isinstance(light, list):
+        return [p for one, other in zip(light, dark, strict=True) for p in _pair_up(one, other)]
+    is_other = isinstance(light, str) and light.startswith("#") and light != dark
+    return [(light, dark)] if is_other else []
+
+
+# ---------------------------------------------------------------------------- templates of the page
+
+
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_JOINER = "\N{WORD JOINER}"
+_RANGE = re.compile(r"(?<=\d)–(?=\d)")
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|million|billion|trillion|years?|months?|days?)(?!\w))")
+_OPTION = re.compile(r"(--[a-z][a-z-]*(?: \d+)?)")
+
+
+def load_template(name: str) -> "jinja2.Template":
+    """Load a template that escapes whatever it is given and knows the page's filters.
+
+    Parameters
+    ----------
+    name
+        Of a file that ships with the page.
+    """
+    import jinja2
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(read_asset),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_keep_units,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "closing": lambda text: text.rstrip("."),
+        "counted": _count,
+        # Only for what this program itself has drawn, written or made inert.
+        "drawn": Markup,
+        "opening": lambda text: f"{text[:1].upper()}{text[1:]}",
+        "options": _mark_options,
+        "slug": _to_slug,
+        "terms": split_at_terms,
+        "visible": _show,
+    }
+    return environment.get_template(name)
+
+
+def _keep_units(value: object) -> object:
+    """Keep a number with its unit, and a range, on one line; markup stays as it is."""
+    if type(value) is not str:
+        return value
+    return _RANGE.sub(f"–{_JOINER}", _UNIT.sub(_NO_BREAK, to_visible(value)))
+
+
+def _mark_options(text: str) -> "Markup":
+    """Set options of the command line apart from the words around them."""
+    from markupsafe import Markup, escape
+
+    # As a plain text, since markup would escape what is put into it.
+    escaped = str(escape(_keep_units(text)))
+    return Markup(_OPTION.sub(r"<code>\1</code>", escaped))  # noqa: S704 - escaped just above
+
+
+def _show(text: str) -> "Markup":
+    """Show a text as it is, down to its invisible characters."""
+    from markupsafe import escape
+
+    return escape(to_visible(text))
+
+
+def _to_slug(term: str) -> str:
+    return re.sub(r"[^a-z]+", "-", term.lower())
+
+
+def _count(number: int, noun: str) -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> _count(1, "entry"), _count(2, "entry"), _count(1200, "row")
+    ('1 entry', '2 entries', '1,200 rows')
+    """
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number:,} {noun[:-1]}ies" if noun.endswith("y") else f"{number:,} {noun}s"
+
+
+# --------------------------------------- A report that was written: where it lies and what is in it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFile:
+    """A page on the disk.
+
+    Parameters
+    ----------
+    path
+        Where it lies.
+    n_bytes
+        Its size.
+    n_charts
+        How many figures are drawn in it.
+    """
+
+    path: Path
+    n_bytes: int
+    n_charts: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data for JSON."""
+        return {"path": str(self.path), "n_bytes": self.n_bytes, "n_charts": self.n_charts}
+
+
+# --------- `Estimates` as one HTML file that shows all without scripts and forbids every connection
+
 
 _SCRIPTS = ("choice.js", "tips.js", "charts.js", "tables.js", "downloads.js", "start.js")
 _RUNTIME = "vega.js"

@@ -1,19 +1,20 @@
 """Compare archives: relative sizes, what each alone holds, and what they cover together."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlgauge import api
-from crawlgauge.errors import FitError, OverlapError
+from crawlgauge.crawl import DAYS_PER_YEAR
+from crawlgauge.errors import CrawlgaugeError, FitError, OverlapError
 from crawlgauge.keys.sampling import WHOLE, parse_rate, threshold_of
 from crawlgauge.locations import DEFAULT_STORE, StrPath, find_store
 from crawlgauge.model.comparison import Comparison, OwnSeries, compare_archives
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.provenance import Input, Provenance
-from crawlgauge.questions.gaps import DEFAULT_MAX_GAP, parse_gap
 from crawlgauge.report import comparison_blocks, result_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
@@ -24,7 +25,43 @@ from crawlgauge.store.crawl_set import CrawlSet
 if TYPE_CHECKING:
     from crawlgauge.store.exchange import Exported
 
-__all__ = ["ArchiveComparison", "compare", "export_sample"]
+__all__ = ["ArchiveComparison", "compare", "export_sample", "parse_gap"]
+
+
+# ---------------------------- how far apart two crawls may lie and still be held against each other
+
+
+DEFAULT_MAX_GAP = "3 months"
+"""With a half-life of two years, nine URLs of ten live on as long; farther apart, more of the
+answer comes from the persistence than from the overlap."""
+
+_DAYS = {"d": 1.0, "w": 7.0, "m": DAYS_PER_YEAR / 12, "y": DAYS_PER_YEAR}
+_GAP = re.compile(r"(\d+(?:\.\d+)?) *(d|w|m|y|days?|weeks?|months?|years?)?")
+
+
+def parse_gap(text: str | int) -> int:
+    """Return the days of a time such as ``3 months``.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If it is none.
+
+    Examples
+    --------
+    >>> parse_gap("90"), parse_gap("6w"), parse_gap("3 months")
+    (90, 42, 91)
+    """
+    match = _GAP.fullmatch(str(text).strip().lower())
+    if match is None:
+        raise CrawlgaugeError(
+            f"{text!r} is no time between crawls; write 90 days, 12 weeks, 3 months or 1 year"
+        )
+    return round(float(match[1]) * _DAYS[(match[2] or "d")[0]])
+
+
+# --------------------------------------------------------------------------------- compare archives
+
 
 _MIN_SERIES = 3
 _COUNTED_BY = ("status", "mime")

@@ -1,19 +1,104 @@
-"""The numbers of the estimates as tables: crawls, pairs, estimators."""
+"""The half-life beside those that others have published."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from crawlgauge.model.estimates import Estimates, EstimatorRow, PairResidual
-from crawlgauge.model.phrases import count, percent, things
-from crawlgauge.report.page.table import (
-    Cell,
-    Column,
-    Table,
-    number_cell,
-    text_cell,
-)
+from crawlgauge.model.phrases import count, percent, span, things
 from crawlgauge.report.range_text import UNKNOWN, with_range
 
-__all__ = ["MAX_PAIRS", "list_assumptions", "list_crawls", "list_estimators", "list_pairs"]
+__all__ = [
+    "MAX_PAIRS",
+    "Cell",
+    "Column",
+    "Table",
+    "compare_half_lives",
+    "list_assumptions",
+    "list_crawls",
+    "list_estimators",
+    "list_pairs",
+    "number_cell",
+    "text_cell",
+]
+
+
+# ------------------------------------------------------------------------------ A table of the page
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column.
+
+    Parameters
+    ----------
+    header
+        What stands above it.
+    is_number
+        Whether its cells stand to the right.
+    is_crawl
+        Whether its cells name crawls, which are lit when they are chosen.
+    """
+
+    header: str
+    is_number: bool = False
+    is_crawl: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One cell.
+
+    Parameters
+    ----------
+    text
+        What is shown.
+    value
+        What is sorted by; None to sort by the text.
+    """
+
+    text: str
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table with a caption.
+
+    Parameters
+    ----------
+    name
+        Its place in the page and the name of its file.
+    caption
+        What it holds.
+    columns, rows
+        Each row has a cell for each column.
+    is_plain
+        Whether it is so long that its rows are written as briefly as can be: cells are sorted by
+        what they show, and crawls in it are no buttons.
+    is_headed
+        Whether a heading above it says the same as its caption, which is then not seen.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    is_plain: bool = False
+    is_headed: bool = False
+
+
+def text_cell(text: str) -> Cell:
+    """Make a cell that is sorted by its text."""
+    return Cell(text=text)
+
+
+def number_cell(text: str, value: float | None) -> Cell:
+    """Make a cell that shows a number in words and is sorted by it."""
+    return Cell(text=text, value=value)
+
+
+# -------------------------------- the numbers of the estimates as tables: crawls, pairs, estimators
+
 
 MAX_PAIRS = 1000
 """Pairs of 45 crawls; a table of more makes the page slow and is read by nobody."""
@@ -168,3 +253,59 @@ def _order_estimators(estimates: Estimates) -> list[EstimatorRow]:
 
 def _phrase(number: float | None, phrase: Callable[[float], str]) -> str:
     return UNKNOWN if number is None else phrase(number)
+
+
+# -------------------------------------------- the half-life beside those that others have published
+
+
+_PUBLISHED = (
+    (
+        "German Academic Web, 2013 to 2021",
+        2.2,
+        (
+            "15 crawls of about 150 universities, by the published method "
+            "(Paris, Paris and Baumann 2026)"
+        ),
+    ),
+    (
+        "Web pages in general",
+        2.0,
+        "a fixed list of pages, visited for years; about two years (Koehler 2002, 2004)",
+    ),
+)
+
+
+def compare_half_lives(estimates: Estimates) -> Table:
+    """Return the half-life of these crawls beside published ones.
+
+    Parameters
+    ----------
+    estimates
+        Of a series of crawls.
+    """
+    own = estimates.half_life_years
+    shown = "not known" if own.value is None else with_range(own, span)
+    reason = f": {own.reason}" if own.value is None else ""
+    first, last = estimates.crawls[0].date.year, estimates.crawls[-1].date.year
+    years = f"{first}" if first == last else f"{first} to {last}"
+    rows = [
+        (
+            text_cell(f"This archive, {years}"),
+            number_cell(shown, own.value),
+            text_cell(f"{things(estimates.level)} out of the crawler’s reach{reason}"),
+        ),
+        *(
+            (text_cell(name), number_cell(f"about {span(years)}", years), text_cell(how))
+            for name, years, how in _PUBLISHED
+        ),
+    ]
+    return Table(
+        name="half-lives",
+        caption="Half-lives, this one and published ones",
+        columns=(
+            Column(header="Of"),
+            Column(header="Half-life", is_number=True),
+            Column(header="How"),
+        ),
+        rows=tuple(rows),
+    )
