@@ -125,12 +125,12 @@ class NewestCheck:
     level: str
     grade: Grade
     newest: Crawl
+    measures: tuple[Measure, ...]
     compared_with: tuple[str, ...]
     overlap_with: str | None
+    scatter: float | None
     false_alarms: float
     threshold: float
-    scatter: float | None
-    measures: tuple[Measure, ...]
     warnings: tuple[str, ...]
     provenance: Provenance
 

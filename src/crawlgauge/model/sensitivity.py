@@ -124,15 +124,15 @@ class Movements:
         What could not be tried, and why.
     """
 
+    level: str
     coverage: Estimate
     persistence: Estimate
     estimator: str | None
-    level: str
+    verdict: str
+    meanings: tuple[str, ...]
     movements: tuple[Movement, ...]
     part_rate: float | None
     reading_rate: float | None
-    verdict: str
-    meanings: tuple[str, ...]
     not_tried: tuple[str, ...]
 
 

@@ -125,12 +125,12 @@ class Strata:
     n_distinct: int
     n_pooled: int
     min_shared: int
-    strata: tuple[StratumEstimate, ...]
+    suffix_list: str | None = None
+    statement: str
     post_stratified: Whole
     own_sum: float | None
-    statement: str
+    strata: tuple[StratumEstimate, ...]
     warnings: tuple[str, ...]
-    suffix_list: str | None = None
     provenance: Provenance = field(default_factory=Provenance)
 
     @property

@@ -101,13 +101,13 @@ class Turnover:
     """
 
     level: str
-    crawls: tuple[Crawl, ...]
-    per_crawl: tuple[CrawlTurnover, ...]
+    sample_rate: float
     n_distinct: Estimate
-    capture_frequencies: tuple[Estimate, ...]
     self_overlap: Estimate
     forgotten_share: Estimate
-    sample_rate: float
+    crawls: tuple[Crawl, ...]
+    per_crawl: tuple[CrawlTurnover, ...]
+    capture_frequencies: tuple[Estimate, ...]
     warnings: tuple[str, ...]
     provenance: Provenance
 
