@@ -12,9 +12,9 @@ from crawlgauge.errors import OverlapError
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.overlaps import counting, histories, key_union
 from crawlgauge.overlaps.counting import count_store
+from crawlgauge.overlaps.files import from_parquet, to_parquet
 from crawlgauge.overlaps.histories import HostGroups
 from crawlgauge.overlaps.json_table import from_json, to_json
-from crawlgauge.overlaps.parquet_table import from_parquet, to_parquet
 from crawlgauge.store import ranges
 
 HOSTS = [f"host{k}.example" for k in range(200)]

@@ -10,7 +10,7 @@ import pytest
 
 from crawlgauge.errors import OverlapError
 from crawlgauge.overlaps.csv_table import from_csv
-from crawlgauge.overlaps.parquet_table import from_parquet, to_parquet
+from crawlgauge.overlaps.files import from_parquet, to_parquet
 from crawlgauge.overlaps.table import MISSING
 
 OTHERS = {
@@ -141,7 +141,7 @@ def test_a_column_given_twice_is_refused():
 
 
 def test_a_file_that_promises_more_rows_than_any_table_has_is_refused(monkeypatch):
-    monkeypatch.setattr("crawlgauge.overlaps.parquet_table._MAX_ROWS", 1)
+    monkeypatch.setattr("crawlgauge.overlaps.files._MAX_ROWS", 1)
     assert "t.parquet has 2 rows; no table of overlaps has so many" in error_of(file_of(OTHERS))
 
 

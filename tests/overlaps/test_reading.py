@@ -8,9 +8,8 @@ import pytest
 
 from crawlgauge.errors import OverlapError
 from crawlgauge.overlaps.csv_table import from_csv
-from crawlgauge.overlaps.files import read_histories, read_overlaps
+from crawlgauge.overlaps.files import read_histories, read_overlaps, to_parquet
 from crawlgauge.overlaps.json_table import to_json
-from crawlgauge.overlaps.parquet_table import to_parquet
 from crawlgauge.provenance import Input, Provenance
 
 CSV = "a,date_a,n_a,b,date_b,n_b,n_shared\nx,2013-12,10,y,2014-06,10,5\n"

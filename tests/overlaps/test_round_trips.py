@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.overlaps.csv_table import from_csv, from_histories_csv, to_csv
-from crawlgauge.overlaps.files import read_overlaps, write_overlaps
+from crawlgauge.overlaps.files import from_parquet, read_overlaps, to_parquet, write_overlaps
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.json_table import from_json, to_json
-from crawlgauge.overlaps.parquet_table import from_parquet, to_parquet
 from crawlgauge.overlaps.table import LEVELS, MISSING, OverlapTable
 from crawlgauge.provenance import Input, Provenance
 

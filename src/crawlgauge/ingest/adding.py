@@ -16,14 +16,15 @@ from crawlgauge.core.batch import Captures
 from crawlgauge.crawl import Crawl, check_label, parse_date
 from crawlgauge.errors import Damage, SourceError, StoreError
 from crawlgauge.ingest.builder import SetBuilder, open_builder, rows_threshold
-from crawlgauge.ingest.dates import choose_date, needs_times
 from crawlgauge.ingest.options import (
     Choices,
     ReadOptions,
     WhenPresent,
+    choose_date,
     choose_reading,
     choose_when_present,
     find_all,
+    needs_times,
 )
 from crawlgauge.ingest.sorting import KeyMemory, SortedKeys
 from crawlgauge.keys.names import Names

@@ -2,11 +2,12 @@
 
 import datetime as dt
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypedDict
 
-from crawlgauge.errors import SourceError, StoreError
+from crawlgauge.crawl import date_from_label
+from crawlgauge.errors import CrawlError, SourceError, StoreError
 from crawlgauge.ingest.sorting import default_memory, parse_memory
 from crawlgauge.keys.names import Names
 from crawlgauge.keys.rules import BY_TEXT, BY_URL, SURT, KeyRule, find_rule, parse_levels
@@ -27,14 +28,69 @@ from crawlgauge.store.catalogue import stored_rule
 
 __all__ = [
     "Choices",
-    "OnDamage",
     "ReadOptions",
     "WhenPresent",
+    "choose_date",
     "choose_reading",
     "choose_when_present",
     "find_all",
+    "needs_times",
     "read_scope",
 ]
+
+
+# ----------------------------------------------------------------- the date that stands for a crawl
+
+
+def needs_times(label: str, date: dt.date | None) -> bool:
+    """Tell whether a crawl's date can only come from the times of its captures."""
+    return date is None and date_from_label(label) is None
+
+
+def choose_date(label: str, date: dt.date | None, days: Mapping[int, int]) -> dt.date:
+    """Return the date of a crawl.
+
+    Parameters
+    ----------
+    label
+        May contain a date.
+    date
+        As the user gave it.
+    days
+        How many captures were made on each day, by its ordinal.
+
+    Raises
+    ------
+    CrawlError
+        If none can be found.
+    """
+    found = date or median_day(days) or date_from_label(label)
+    if found is None:
+        raise CrawlError(
+            f"crawl {label!r} has no date: its files have no capture times, and its label "
+            "contains none; say it with --date 2021-12-15"
+        )
+    return found
+
+
+def median_day(days: Mapping[int, int]) -> dt.date | None:
+    """Return the day on which half of the captures had been made; None if there are none.
+
+    Examples
+    --------
+    >>> median_day({737791: 1, 737800: 3})
+    datetime.date(2021, 1, 10)
+    """
+    half, n_so_far = sum(days.values()) / 2, 0
+    for day in sorted(days):
+        n_so_far += days[day]
+        if n_so_far >= half:
+            return dt.date.fromordinal(day)
+    return None
+
+
+# ---------------------------------------------------------------- what the user chooses when adding
+
 
 OnDamage = Literal["stop", "keep"]
 WhenPresent = Literal["refuse", "replace", "append"]

@@ -30,11 +30,11 @@ from crawlgauge.ingest.adding import (
     was_made_from,
 )
 from crawlgauge.ingest.builder import SetBuilder, open_builder
-from crawlgauge.ingest.dates import choose_date
 from crawlgauge.ingest.options import (
     Choices,
     ReadOptions,
     WhenPresent,
+    choose_date,
     choose_reading,
     choose_when_present,
     find_all,

@@ -24,9 +24,8 @@ from crawlgauge.ingest import options as choosing
 from crawlgauge.ingest import splitting
 from crawlgauge.ingest.adding import ENGINE, Addition, ReadCrawl, add_to_store
 from crawlgauge.ingest.builder import MAX_ATTRIBUTES, LevelBuilder, SetBuilder, open_builder
-from crawlgauge.ingest.dates import needs_times
 from crawlgauge.ingest.many import ListedCrawl, read_crawl_list
-from crawlgauge.ingest.options import Choices, ReadOptions, WhenPresent
+from crawlgauge.ingest.options import Choices, ReadOptions, WhenPresent, needs_times
 from crawlgauge.ingest.sorting import KeyMemory, SortedKeys
 from crawlgauge.ingest.splitting import Cut, Period
 from crawlgauge.keys.names import Names

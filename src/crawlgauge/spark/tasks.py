@@ -27,8 +27,7 @@ from crawlgauge.core.captures import Collector
 from crawlgauge.core.sets import first_captures, sort_unique
 from crawlgauge.errors import SourceError
 from crawlgauge.ingest.builder import MAX_ATTRIBUTES, SetBuilder, open_builder
-from crawlgauge.ingest.dates import choose_date
-from crawlgauge.ingest.options import Choices
+from crawlgauge.ingest.options import Choices, choose_date
 from crawlgauge.ingest.sorting import KeyMemory
 from crawlgauge.ingest.splitting import Cut, Splitter
 from crawlgauge.keys.names import Names

@@ -23,9 +23,16 @@ from crawlgauge.store.crawl_set import (
     check_document,
     to_document,
 )
-from crawlgauge.store.crawl_writer import CACHE, CRAWLS, STORE_FILE, CrawlWriter
+from crawlgauge.store.crawl_writer import (
+    CACHE,
+    CRAWLS,
+    STORE_FILE,
+    CrawlWriter,
+    create_local,
+    hold_local,
+    remove_local_if_empty,
+)
 from crawlgauge.store.files import explain_os_error
-from crawlgauge.store.local_store import create_local, hold_local, remove_local_if_empty
 
 if TYPE_CHECKING:
     from crawlgauge.store.attributes import Attributes
