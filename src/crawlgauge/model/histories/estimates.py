@@ -91,26 +91,28 @@ def refine_estimates(by_pairs: Estimates, fits: HistoryFits, table: OverlapTable
 def _without_number(estimates: Estimates, fits: HistoryFits) -> Estimates:
     """Take back what pairs say of coverage: the histories tell too little to believe it."""
     unknown = Estimate.unknown(f"not identifiable: {fits.why_none}")
+    persistence, half_life = (
+        unknown if known.value is None else known
+        for known in (estimates.persistence, estimates.half_life_years)
+    )
     return replace(
         estimates,
         headline=Headline(
             coverage=unknown,
             estimator=None,
-            statement=_end(f"Coverage cannot be estimated from these crawls: {fits.why_none}"),
+            statement=f"Coverage cannot be estimated from these crawls: {fits.why_none}.",
         ),
         newest=replace(estimates.newest, coverage=unknown, population=unknown),
+        persistence=persistence,
+        half_life_years=half_life,
         population=unknown,
         growth_per_year=unknown,
         per_crawl=tuple(
             replace(row, coverage=unknown, population=unknown, note="")
             for row in estimates.per_crawl
         ),
-        agreement=Agreement(spread=None, grade="none", reason=_end(f"No grade: {fits.why_none}")),
+        agreement=Agreement(spread=None, grade="none", reason=f"No grade: {fits.why_none}."),
     )
-
-
-def _end(sentence: str) -> str:
-    return sentence if sentence.endswith("?") else f"{sentence}."
 
 
 def _lead_with(

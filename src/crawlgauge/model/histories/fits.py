@@ -26,7 +26,6 @@ from crawlgauge.model.histories.cormack_jolly_seber import (
 from crawlgauge.model.histories.data import HistoryData, count_recaptures, history_data
 from crawlgauge.model.histories.dependence import measure_dependence
 from crawlgauge.model.histories.headline import (
-    ENOUGH_SEEN_THRICE,
     MIN_CRAWLS,
     MIN_SEEN_THRICE,
     Judgement,
@@ -317,8 +316,8 @@ def _why_none(views: Views | None) -> str:
     if views.n_thrice >= MIN_SEEN_THRICE:
         return "the range would span more than a factor of ten"
     return (
-        f"only {views.n_thrice:,.0f} URLs are in three crawls or more, of {ENOUGH_SEEN_THRICE} "
-        "that are needed; are these crawls of the same scope?"
+        f"only {views.n_thrice:,.0f} URLs are in three crawls or more, and it takes "
+        f"{MIN_SEEN_THRICE}; crawls of one scope would share more"
     )
 
 

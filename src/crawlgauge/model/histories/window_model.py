@@ -54,6 +54,10 @@ sixth, few enough for each to hold every common pattern."""
 MAX_TRAP_LAGS = 5
 """Crawls back that a capture is allowed to affect."""
 
+_LARGEST_GROUP = 0.5
+"""Where a group of hosts holds more, as that of an archive's only site does, too little is left
+without it: then hosts tell nothing of errors."""
+
 _GROUP_SEED = 0
 """Any fixed number: the same histories always give the same groups."""
 
@@ -184,8 +188,9 @@ def count_windows(data: HistoryData) -> WindowCounts:
     rng = np.random.default_rng(_GROUP_SEED)
     groups = rng.multinomial(data.counts.astype(np.int64), np.full(N_GROUPS, 1 / N_GROUPS))
     columns = [data.counts[:, None], groups.astype(np.float64)]
-    if data.by_host_group is not None:
-        columns.append(data.by_host_group)
+    by_host = data.by_host_group
+    if by_host is not None and by_host.sum(axis=0).max() <= _LARGEST_GROUP * data.n_urls:
+        columns.append(by_host)
     counts = np.concatenate(columns, axis=1)
     return WindowCounts(
         years=data.years,
