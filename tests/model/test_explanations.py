@@ -3,7 +3,7 @@ import pytest
 from crawlgauge.errors import FitError
 from crawlgauge.model.checks import diagnose, run_checks
 from crawlgauge.model.estimates import Check, Estimate
-from crawlgauge.model.explanations import EXPLANATIONS, explain_check, find_explanation
+from crawlgauge.model.explanations import EXPLANATIONS, explain_check
 from crawlgauge.model.histories.checks import run_history_checks
 from crawlgauge.model.histories.data import history_data
 from crawlgauge.simulate.simulating import simulate_table
@@ -26,7 +26,7 @@ def test_every_check_is_explained(checks):
 
 @pytest.mark.parametrize("check_id", EXPLANATIONS)
 def test_an_explanation_has_all_its_parts_in_sentences(check_id):
-    explanation = find_explanation(check_id)
+    explanation = EXPLANATIONS[check_id]
     assert explanation.question.endswith("?")
     for part in (explanation.meaning, explanation.computation, explanation.advice):
         assert part.endswith(".")
@@ -36,7 +36,7 @@ def test_an_explanation_has_all_its_parts_in_sentences(check_id):
 @pytest.mark.parametrize("check_id", EXPLANATIONS)
 def test_an_explanation_states_the_threshold_that_the_check_uses(checks, check_id):
     (check,) = (check for check in checks if check.id == check_id)
-    assert f"{check.threshold:g}" in find_explanation(check_id).computation
+    assert f"{check.threshold:g}" in EXPLANATIONS[check_id].computation
 
 
 def test_the_finding_follows_the_question(checks):

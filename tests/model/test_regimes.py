@@ -3,9 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from crawlgauge.model.checks import Regime, drop_pairs_across, find_changes, split_at
+from crawlgauge.model.checks import diagnose
 from crawlgauge.model.pairs import pair_data
-from crawlgauge.model.short_lag import ShortLag
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.overlaps.table import MISSING
 
@@ -31,38 +30,26 @@ def series(make_urn):
     return make
 
 
-def regimes_of(table, short_lag=None):
-    pairs = pair_data(table)
-    return split_at(pairs.n_crawls, find_changes(pairs, fit_two_way(pairs), short_lag))
+def regimes_of(table):
+    return [(regime.first, regime.last) for regime in diagnose(table).regimes]
 
 
 def test_a_series_without_change_is_one_regime(series):
-    assert regimes_of(series({})) == (Regime(first=0, last=N - 1),)
+    assert regimes_of(series({})) == [(0, N - 1)]
 
 
 def test_each_change_begins_a_regime(series):
-    assert regimes_of(series({4: 0.7})) == (Regime(first=0, last=3), Regime(first=4, last=11))
-    found = regimes_of(series({4: 0.7, 8: 0.8}))
-    assert [(regime.first, regime.last) for regime in found] == [(0, 3), (4, 7), (8, 11)]
-    assert list(found[1].positions) == [4, 5, 6, 7]
+    assert regimes_of(series({4: 0.7})) == [(0, 3), (4, 11)]
+    assert regimes_of(series({4: 0.7, 8: 0.8})) == [(0, 3), (4, 7), (8, 11)]
 
 
 def test_changes_are_found_beside_an_effect_of_short_lags(series):
-    short_lag = ShortLag(
-        first_lag=1,
-        n_lags=1,
-        coefficient=math.log(0.3),
-        shares_nothing=False,
-        cut=None,
-        cut_low=None,
-        cut_high=None,
-    )
-    assert [regime.first for regime in regimes_of(series({6: 0.7}, near=0.3), short_lag)] == [0, 6]
+    assert regimes_of(series({6: 0.7}, near=0.3)) == [(0, 5), (6, 11)]
 
 
 def test_pairs_across_regimes_become_unknown_and_all_others_stay(series):
     table = series({4: 0.7})
-    dropped = drop_pairs_across(table, regimes_of(table))
+    dropped = diagnose(table).table
     for i in range(N):
         for j in range(N):
             expected = MISSING if (i < 4) != (j < 4) else table.n_shared[i, j]
@@ -72,10 +59,10 @@ def test_pairs_across_regimes_become_unknown_and_all_others_stay(series):
 
 def test_the_refit_within_regimes_undoes_the_change(series):
     table = series({4: 0.7, 8: 0.8})
-    regimes = regimes_of(table)
-    before = fit_two_way(pair_data(table))
-    after = fit_two_way(pair_data(drop_pairs_across(table, regimes)))
+    before, diagnosis = fit_two_way(pair_data(table)), diagnose(table)
     assert math.exp(before.log_persistence) < 0.65
-    assert math.exp(after.log_persistence) == pytest.approx(0.73, abs=1e-4)
-    found = [np.exp(np.nanmean(after.log_coverage[list(r.positions)])) for r in regimes]
+    assert math.exp(diagnosis.fit.log_persistence) == pytest.approx(0.73, abs=1e-4)
+    found = [
+        np.exp(np.nanmean(diagnosis.fit.log_coverage[list(r.positions)])) for r in diagnosis.regimes
+    ]
     assert found == pytest.approx([0.3, 0.5, 0.4], rel=1e-3)

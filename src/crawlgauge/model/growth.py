@@ -1,11 +1,11 @@
 """Growth of the population, and the model of steady growth that reaches back to the first crawl."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.pairs import MAX_LOG, PairData, freeze_arrays
+from crawlgauge.model.pairs import MAX_LOG, PairData
 from crawlgauge.model.paper import fit_linear
 
 __all__ = ["GrowthFit", "fit_growth_model", "growth_coefficients", "log_growth"]
@@ -13,8 +13,7 @@ __all__ = ["GrowthFit", "fit_growth_model", "growth_coefficients", "log_growth"]
 _MIN_DATES = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GrowthFit:
+class GrowthFit(NamedTuple):
     """Populations on an exponential curve through all dates, with a common persistence.
 
     Parameters
@@ -35,9 +34,6 @@ class GrowthFit:
     log_typical: float
     log_persistence: float
 
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "log_population", "log_coverage")
-
 
 def fit_growth_model(pairs: PairData) -> GrowthFit | None:
     """Fit steady growth, or return None where the pairs do not determine it.
@@ -55,12 +51,10 @@ def fit_growth_model(pairs: PairData) -> GrowthFit | None:
     design = np.column_stack([np.ones(pairs.end.size), years[pairs.end], pairs.lag_years])
     # Containment is a ratio within the sample; the population is that of all URLs.
     response = pairs.log_forward - np.log(pairs.n_urls[pairs.end])
-    fit = fit_linear(design, response, pairs.weight)
-    if np.isnan(fit.parameters).any():
-        return None
-    level, trend, slope = fit.parameters
+    level, trend, slope = fit_linear(design, response, pairs.weight)[0]
     log_population = -(level + trend * years)
-    if max(abs(slope), np.abs(log_population).max()) > MAX_LOG:
+    largest = np.abs([slope, *log_population]).max()
+    if np.isnan(largest) or largest > MAX_LOG:
         return None
     log_coverage = np.log(pairs.n_urls) - log_population
     return GrowthFit(

@@ -2,14 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import PairResidual, PaperFit, StartFit
-from crawlgauge.model.pairs import MAX_LOG, PairData, freeze_arrays
+from crawlgauge.model.pairs import MAX_LOG, PairData
 from crawlgauge.model.two_way import TwoWayFit
 from crawlgauge.overlaps.table import OverlapTable, Pair
 
@@ -36,31 +36,9 @@ _RANK_TOLERANCE = 1e-10
 _IDENTIFIED = 1 - 1e-8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LinearFit:
-    """Parameters of a linear model, and what they leave unexplained.
-
-    Parameters
-    ----------
-    parameters
-        One for each column of the design; NaN where the data do not determine it.
-    residuals
-        Response minus fit, for each row.
-    rank
-        Number of independent columns.
-    """
-
-    parameters: NDArray[np.float64]
-    residuals: NDArray[np.float64]
-    rank: int
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "parameters", "residuals")
-
-
 def fit_linear(
     design: NDArray[np.float64], response: NDArray[np.float64], weight: NDArray[np.float64]
-) -> LinearFit:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Fit ``response = design @ parameters`` by weighted least squares.
 
     Parameters
@@ -72,10 +50,15 @@ def fit_linear(
     weight
         Weight of each row, positive.
 
+    Returns
+    -------
+    tuple
+        The parameters, NaN where the data do not determine one, and the residuals.
+
     Examples
     --------
     >>> lags = np.array([1.0, 2.0, 3.0])
-    >>> fit_linear(np.column_stack([lags, 2 * lags, np.ones(3)]), 5 - lags, np.ones(3)).parameters
+    >>> fit_linear(np.column_stack([lags, 2 * lags, np.ones(3)]), 5 - lags, np.ones(3))[0]
     array([nan, nan,  5.])
     """
     root = np.sqrt(weight)
@@ -86,11 +69,7 @@ def fit_linear(
     # vector lies in the space that the rows span.
     solution = right.T @ ((left.T @ (response * root)) / singular)
     identified = np.sum(right**2, axis=0) > _IDENTIFIED
-    return LinearFit(
-        parameters=np.where(identified, solution, np.nan),
-        residuals=response - design @ solution,
-        rank=int(kept.sum()),
-    )
+    return np.where(identified, solution, np.nan), response - design @ solution
 
 
 # ----------------------------------------------------------------------------- the published method
@@ -162,12 +141,12 @@ def fit_paper(pairs: PairData, labels: tuple[str, ...]) -> PaperFit:
     """
     pooled = fit_pooled(pairs, "forward")
     starts = tuple(_fit_start(pairs, k, label) for k, label in enumerate(labels))
-    coverage = None if pooled is None else pooled.coverage
+    coverage = pooled and pooled.coverage
     return PaperFit(
         coverage=coverage,
-        persistence=None if pooled is None else pooled.persistence,
-        half_life_years=None if pooled is None else half_life(pooled.log_persistence),
-        r_squared=None if pooled is None else pooled.r_squared,
+        persistence=pooled and pooled.persistence,
+        half_life_years=pooled and half_life(pooled.log_persistence),
+        r_squared=pooled and pooled.r_squared,
         n_pairs=pairs.n_pairs,
         direction="forward",
         per_start=starts,
@@ -196,8 +175,8 @@ def _fit_start(pairs: PairData, crawl: int, label: str) -> StartFit:
     line = _fit_line(pairs.lag_years[rows], pairs.log_forward[rows], np.ones(int(rows.sum())))
     return StartFit(
         label=label,
-        coverage=None if line is None else line.coverage,
-        persistence=None if line is None else line.persistence,
+        coverage=line and line.coverage,
+        persistence=line and line.persistence,
         n_pairs=int(rows.sum()),
     )
 
@@ -210,16 +189,16 @@ def _fit_line(
     if np.unique(lag_years).size < _LINE_PARAMETERS:
         return None
     design = np.column_stack([np.ones(lag_years.size), lag_years])
-    fit = fit_linear(design, log_containment, weight)
-    if np.abs(fit.parameters).max() > MAX_LOG:
+    parameters, residuals = fit_linear(design, log_containment, weight)
+    if np.abs(parameters).max() > MAX_LOG:
         return None
     centred = log_containment - np.average(log_containment, weights=weight)
     total = float(weight @ centred**2)
     has_freedom = weight.sum() > _LINE_PARAMETERS and total > 0
     return PooledLine(
-        log_coverage=float(fit.parameters[0]),
-        log_persistence=float(fit.parameters[1]),
-        r_squared=1 - float(weight @ fit.residuals**2) / total if has_freedom else None,
+        log_coverage=float(parameters[0]),
+        log_persistence=float(parameters[1]),
+        r_squared=1 - float(weight @ residuals**2) / total if has_freedom else None,
     )
 
 
@@ -278,8 +257,7 @@ _FEW_EXPECTED = 5
 _MANY_EXPECTED = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ZeroPairs:
+class ZeroPairs(NamedTuple):
     """The pairs that share nothing, and how much each was expected to share.
 
     Parameters
@@ -292,9 +270,6 @@ class ZeroPairs:
 
     pairs: NDArray[np.int64]
     expected: NDArray[np.float64]
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "pairs", "expected")
 
     @property
     def n_chance(self) -> int:
