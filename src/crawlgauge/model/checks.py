@@ -11,14 +11,13 @@ from crawlgauge.model.estimates import Check, CheckSpec, Estimate
 from crawlgauge.model.lack_of_fit import (
     CERTAINTY,
     LACK_OF_FIT,
-    Term,
     add_term,
     best_term,
     check_lack_of_fit,
     critical_t,
     up_to,
 )
-from crawlgauge.model.pairs import PairData, pair_data
+from crawlgauge.model.pairs import Numbers, PairData, pair_data
 from crawlgauge.model.paper import TOO_MANY_ZEROS, has_too_many_zeros
 from crawlgauge.model.phrases import growth_per_year, percent, things
 from crawlgauge.model.short_lag import SHORT_LAG, ShortLag, check_short_lag, find_short_lag
@@ -67,8 +66,8 @@ CHANGE_POINT = CheckSpec(
     ),
 )
 
+# Crawls that are needed on each side of a change.
 _MIN_SIDE = 3
-"""Crawls that are needed on each side of a change."""
 
 _SIGNIFICANCE = 0.001
 _MAX_CHANGES = 3
@@ -129,7 +128,7 @@ def find_changes(
 
 
 def _add_first(
-    pairs: PairData, fit: TwoWayFit, firsts: tuple[int, ...], others: tuple[Term, ...]
+    pairs: PairData, fit: TwoWayFit, firsts: tuple[int, ...], others: tuple[Numbers, ...]
 ) -> tuple[int, ...] | None:
     """Add the date that explains most, then move each to where it does beside the others."""
 
@@ -149,7 +148,7 @@ def _add_first(
 
 
 def _weigh_changes(
-    pairs: PairData, fit: TwoWayFit, firsts: tuple[int, ...], others: tuple[Term, ...]
+    pairs: PairData, fit: TwoWayFit, firsts: tuple[int, ...], others: tuple[Numbers, ...]
 ) -> tuple[ChangePoint, ...] | None:
     """Return each change beside the others, or None if one is not identifiable."""
     # The best of several dates is looked at, once for each change, so that all must pass a
@@ -179,7 +178,7 @@ def _possible_firsts(pairs: PairData, known: tuple[int, ...]) -> list[int]:
     ]
 
 
-def _across(pairs: PairData, first: int) -> Term:
+def _across(pairs: PairData, first: int) -> Numbers:
     return np.where((pairs.start < first) != (pairs.end < first), 1.0, 0.0)
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge._version import __version__
 from crawlgauge.crawl import Crawl
@@ -30,7 +29,7 @@ from crawlgauge.model.histories.estimates import refine_estimates
 from crawlgauge.model.histories.fits import fit_histories
 from crawlgauge.model.intervals import Margin, Margins, find_margins
 from crawlgauge.model.lack_of_fit import LACK_OF_FIT
-from crawlgauge.model.pairs import PairData, pair_data
+from crawlgauge.model.pairs import Numbers, PairData, pair_data
 from crawlgauge.model.paper import (
     TOO_MANY_ZEROS,
     PooledLine,
@@ -53,8 +52,8 @@ __all__ = ["estimate_coverage"]
 # -------------------------------- the pair-based estimators side by side, each with what it assumes
 
 
-_Numbers = tuple[float, float | None, float | None, tuple[float | None, ...]]
-"""Typical coverage, persistence, newest population, coverage of each crawl."""
+# Typical coverage, persistence, newest population, coverage of each crawl.
+_Row = tuple[float, float | None, float | None, tuple[float | None, ...]]
 
 
 class _Fits(NamedTuple):
@@ -69,10 +68,10 @@ class _Fits(NamedTuple):
 class _Estimator(NamedTuple):
     name: str
     assumes: str
-    read: Callable[[_Fits], _Numbers | None]
+    read: Callable[[_Fits], _Row | None]
 
 
-def _read_line(pairs: PairData, line: PooledLine | None) -> _Numbers | None:
+def _read_line(pairs: PairData, line: PooledLine | None) -> _Row | None:
     if line is None:
         return None
     population = float(pairs.n_urls[-1]) / line.coverage
@@ -80,7 +79,7 @@ def _read_line(pairs: PairData, line: PooledLine | None) -> _Numbers | None:
     return line.coverage, line.persistence, population, (None,) * pairs.n_crawls
 
 
-def _read_two_way(fits: _Fits) -> _Numbers | None:
+def _read_two_way(fits: _Fits) -> _Row | None:
     fit = fits.two_way
     if not fit.typical.any():
         return None
@@ -90,7 +89,7 @@ def _read_two_way(fits: _Fits) -> _Numbers | None:
     return math.exp(fit.log_typical), persistence, population, coverage
 
 
-def _read_growth(fits: _Fits) -> _Numbers | None:
+def _read_growth(fits: _Fits) -> _Row | None:
     if fits.growth is None:
         return None
     log_population, log_coverage, log_typical, log_persistence = fits.growth
@@ -100,7 +99,7 @@ def _read_growth(fits: _Fits) -> _Numbers | None:
     return typical, persistence, population, _exponentials(log_coverage)
 
 
-def _exponentials(logs: NDArray[np.float64]) -> tuple[float | None, ...]:
+def _exponentials(logs: Numbers) -> tuple[float | None, ...]:
     return tuple(None if np.isnan(log) else math.exp(log) for log in logs)
 
 

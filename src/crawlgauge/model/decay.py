@@ -9,17 +9,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.model.estimates import DecayCurve
 from crawlgauge.model.lack_of_fit import add_term, critical_t, within_columns
-from crawlgauge.model.pairs import MAX_LOG, PairData, freeze_arrays
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, freeze_arrays
 from crawlgauge.model.phrases import percent, span, things
 from crawlgauge.model.two_way import TwoWayFit
 
 __all__ = ["DecayShape", "draw_decay_curves", "fit_shapes", "outermost", "slows_down"]
-
-Numbers = NDArray[np.float64]
 
 _MAX_RATE = 10.0
 _MIN_WEIBULL_SHAPE = 0.3
@@ -187,11 +184,11 @@ def _log_decay(name: str, parameters: Sequence[float] | Numbers, lags: Numbers) 
 # ---------------------------------------------------------------------------- as curves for a chart
 
 
+# So many that no curve shows corners: the steepest falls to a half within a few of them.
 _N_POINTS = 61
-"""So many that no curve shows corners: the steepest falls to a half within a few of them."""
 
+# Of what disappears more slowly, 99.9 % live on for a year: no series shows its end.
 _LEAST_RATE = 1e-3
-"""Of what disappears more slowly, 99.9 % live on for a year: no series shows its end."""
 
 
 def draw_decay_curves(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.pairs import MAX_LOG, PairData
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData
 from crawlgauge.model.paper import fit_linear
 
 __all__ = ["GrowthFit", "fit_growth_model", "growth_coefficients", "log_growth"]
@@ -29,8 +29,8 @@ class GrowthFit(NamedTuple):
         Per year.
     """
 
-    log_population: NDArray[np.float64]
-    log_coverage: NDArray[np.float64]
+    log_population: Numbers
+    log_coverage: Numbers
     log_typical: float
     log_persistence: float
 
@@ -65,7 +65,7 @@ def fit_growth_model(pairs: PairData) -> GrowthFit | None:
     )
 
 
-def log_growth(years: NDArray[np.float64], log_population: NDArray[np.float64]) -> float | None:
+def log_growth(years: Numbers, log_population: Numbers) -> float | None:
     """Return the trend of the log population per year, or None if the dates give none.
 
     Parameters
@@ -86,9 +86,7 @@ def log_growth(years: NDArray[np.float64], log_population: NDArray[np.float64]) 
     return rate if trend.any() and abs(rate) <= MAX_LOG else None
 
 
-def growth_coefficients(
-    years: NDArray[np.float64], known: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def growth_coefficients(years: Numbers, known: NDArray[np.bool_]) -> Numbers:
     """Return how much each crawl's log population counts in the trend; all 0 without two dates.
 
     Parameters

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.model.growth import growth_coefficients
-from crawlgauge.model.pairs import PairData
+from crawlgauge.model.pairs import Numbers, PairData
 from crawlgauge.model.two_way import TwoWayFit, fit_columns
 
 __all__ = [
@@ -50,11 +50,11 @@ class Influence(NamedTuple):
         logarithm of its size counts as much, with the other sign.
     """
 
-    shared: NDArray[np.float64]
-    starts: NDArray[np.float64]
+    shared: Numbers
+    starts: Numbers
 
 
-def weigh_pairs(pairs: PairData, fit: TwoWayFit, combinations: NDArray[np.float64]) -> Influence:
+def weigh_pairs(pairs: PairData, fit: TwoWayFit, combinations: Numbers) -> Influence:
     """Write linear combinations of a fit's parameters as sums over the pairs.
 
     Parameters
@@ -95,7 +95,7 @@ def _cells(pairs: PairData) -> NDArray[np.int64]:
 _RANK_TOLERANCE = 1e-9
 
 
-def pooled_variance(pairs: PairData, fit: TwoWayFit, influence: Influence) -> NDArray[np.float64]:
+def pooled_variance(pairs: PairData, fit: TwoWayFit, influence: Influence) -> Numbers:
     """Return the variance of each estimate that follows from the lack of fit."""
     of_start, of_pair = find_components(pairs, fit)
     n = pairs.n_crawls
@@ -103,7 +103,7 @@ def pooled_variance(pairs: PairData, fit: TwoWayFit, influence: Influence) -> ND
     expected = np.divide(1.0, weight, out=np.zeros(n * n), where=weight > 0).reshape(n, n)
     by_starts = np.sum(influence.starts**2, axis=1)
     by_pairs = np.einsum("fij,fij,ij->f", influence.shared, influence.shared, expected)
-    variance: NDArray[np.float64] = of_start * by_starts + of_pair * by_pairs
+    variance: Numbers = of_start * by_starts + of_pair * by_pairs
     return variance
 
 
@@ -177,17 +177,17 @@ class UrnState(NamedTuple):
         Position of each crawl's date among the different dates.
     """
 
-    coverage: NDArray[np.float64]
-    alive: NDArray[np.float64]
+    coverage: Numbers
+    alive: Numbers
     moments: NDArray[np.int64]
 
     @property
-    def sizes(self) -> NDArray[np.float64]:
+    def sizes(self) -> Numbers:
         """Expected size of each crawl."""
         return self.coverage * np.diagonal(self.alive)
 
     @property
-    def shared(self) -> NDArray[np.float64]:
+    def shared(self) -> Numbers:
         """Expected overlap of each two crawls, and the size on the diagonal."""
         shared = self.alive * np.outer(self.coverage, self.coverage)
         np.fill_diagonal(shared, self.sizes)
@@ -250,11 +250,11 @@ class UrnMoments(NamedTuple):
     """
 
     state: UrnState
-    square: NDArray[np.float64]
-    own: NDArray[np.float64]
-    with_alive: NDArray[np.float64]
+    square: Numbers
+    own: Numbers
+    with_alive: Numbers
 
-    def urn_variance(self) -> NDArray[np.float64]:
+    def urn_variance(self) -> Numbers:
         """Return the variance of each estimate over urns with these sizes and populations."""
         state = self.state
         first = np.unique(state.moments, return_index=True)[1]
@@ -262,12 +262,10 @@ class UrnMoments(NamedTuple):
         by_populations = np.sum(with_alive * np.linalg.solve(between, with_alive.T).T, axis=1)
         # Given the populations, the sizes of the crawls are independent of each other.
         by_sizes = self.own**2 @ ((1 - state.coverage) / state.sizes)
-        left: NDArray[np.float64] = self.square - by_populations - by_sizes
+        left: Numbers = self.square - by_populations - by_sizes
         return left.clip(min=0.0)
 
-    def sample_variance(
-        self, sizes: NDArray[np.float64], sample_rate: float
-    ) -> NDArray[np.float64]:
+    def sample_variance(self, sizes: Numbers, sample_rate: float) -> Numbers:
         """Return the variance of each estimate over samples of the same crawls.
 
         A sample keeps each URL in all crawls or in none, so that the errors of an overlap and of
@@ -283,7 +281,7 @@ class UrnMoments(NamedTuple):
         state = self.state
         per_url = sizes / state.sizes
         with_sizes = self.own + state.coverage * (self.with_alive - self.own)
-        square: NDArray[np.float64] = (
+        square: Numbers = (
             self.square
             + 2 * np.sum(per_url * with_sizes, axis=1)
             + np.sum(per_url * (per_url @ state.shared), axis=1)
@@ -307,9 +305,7 @@ def urn_moments(state: UrnState, influence: Influence) -> UrnMoments:
     return UrnMoments(state, *(np.array(parts) for parts in zip(*each, strict=True)))
 
 
-def _moments_of(
-    coverage: NDArray[np.float64], alive: NDArray[np.float64], h: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+def _moments_of(coverage: Numbers, alive: Numbers, h: Numbers) -> tuple[float, Numbers, Numbers]:
     """Sum over sets of crawls by their first and last member, a and d; b and c lie between."""
     forward = h * coverage
     from_first = _sum_before(forward, axis=1)
@@ -331,12 +327,12 @@ def _moments_of(
     return square, own, around + later + earlier
 
 
-def _sum_before(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _sum_before(values: Numbers, axis: int) -> Numbers:
     """Return running sums that leave their own place out."""
     return np.cumsum(values, axis=axis) - values
 
 
-def _sum_after(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _sum_after(values: Numbers, axis: int) -> Numbers:
     """Return running sums from the other end that leave their own place out."""
     return np.flip(_sum_before(np.flip(values, axis), axis), axis)
 
@@ -344,9 +340,7 @@ def _sum_after(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
 # --------- the two-way model without each crawl in turn, and the variance that the differences show
 
 
-def delete_each_crawl(
-    pairs: PairData, latest: NDArray[np.bool_] | None = None
-) -> NDArray[np.float64]:
+def delete_each_crawl(pairs: PairData, latest: NDArray[np.bool_] | None = None) -> Numbers:
     """Refit the pairs without each crawl that takes part in any.
 
     Parameters
@@ -375,9 +369,7 @@ def delete_each_crawl(
     return np.column_stack([typical, fits.slope, growth, fits.level])
 
 
-def jackknife_variance(
-    replicates: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def jackknife_variance(replicates: Numbers) -> tuple[Numbers, NDArray[np.int64]]:
     """Return (n − 1)/n times the squared deviations of the n usable replicates, and n.
 
     Parameters
@@ -479,9 +471,7 @@ def find_margins(pairs: PairData, fit: TwoWayFit) -> Margins:
     )
 
 
-def _list_estimates(
-    pairs: PairData, fit: TwoWayFit
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _list_estimates(pairs: PairData, fit: TwoWayFit) -> tuple[Numbers, Numbers]:
     """List typical coverage, persistence and growth, then the coverage of each crawl.
 
     For each, the coefficients of the log coverages and of the log persistence, and those of the
@@ -497,14 +487,14 @@ def _list_estimates(
     return parameters, sizes
 
 
-def _and_populations(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+def _and_populations(numbers: Numbers) -> Numbers:
     """Repeat the numbers of the crawls' coverages for their populations."""
     return np.concatenate([numbers, numbers[_N_COMMON:]])
 
 
 def _sampling_variances(
-    pairs: PairData, fit: TwoWayFit, sizes: NDArray[np.float64], influence: Influence
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    pairs: PairData, fit: TwoWayFit, sizes: Numbers, influence: Influence
+) -> tuple[Numbers, Numbers]:
     """Return how much estimates vary by what the crawls draw and by what is counted.
 
     The former varies over urns and, where overlaps come with standard errors, over these; the
@@ -528,7 +518,7 @@ def _sampling_variances(
 
 
 def _leave_out(
-    pairs: PairData, fit: TwoWayFit, influence: Influence, sampling: NDArray[np.float64]
+    pairs: PairData, fit: TwoWayFit, influence: Influence, sampling: Numbers
 ) -> list[Margin]:
     """Add what leaving out crawls and the lack of fit show to the variance of sampling."""
     from scipy.special import stdtrit  # here, because it takes as long to load as all the rest
@@ -536,17 +526,15 @@ def _leave_out(
     replicates = delete_each_crawl(pairs, fit.latest)
     spread, n_replicates = jackknife_variance(replicates)
     model = np.maximum(spread, pooled_variance(pairs, fit, influence))
-    margins = []
-    for variance, n in zip(
-        _and_populations(model) + sampling, _and_populations(n_replicates), strict=True
-    ):
-        # Each replicate more is one degree of freedom more; the mean and the slope take two.
-        quantile = float(stdtrit(min(n, len(replicates) - 2), (1 + LEVEL) / 2))
-        half_width = quantile * math.sqrt(variance)
-        if n < _MIN_REPLICATES:
-            margins.append(Margin(reason=_TOO_FEW))
-        elif half_width > _MAX_HALF_WIDTH:
-            margins.append(Margin(reason=_TOO_WIDE))
-        else:
-            margins.append(Margin(half_width=half_width))
-    return margins
+    n_usable = _and_populations(n_replicates.astype(np.float64))
+    # Each replicate more is one degree of freedom more; the mean and the slope take two.
+    quantiles = stdtrit(np.minimum(n_usable, len(replicates) - 2), (1 + LEVEL) / 2)
+    half_widths = quantiles * np.sqrt(_and_populations(model) + sampling)
+    return [
+        Margin(reason=_TOO_FEW)
+        if n < _MIN_REPLICATES
+        else Margin(reason=_TOO_WIDE)
+        if half_width > _MAX_HALF_WIDTH
+        else Margin(half_width=half_width)
+        for n, half_width in zip(n_usable.tolist(), half_widths.tolist(), strict=True)
+    ]

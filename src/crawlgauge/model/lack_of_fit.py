@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.model.estimates import Check, CheckSpec
 from crawlgauge.model.intervals import jackknife_variance
-from crawlgauge.model.pairs import PairData
+from crawlgauge.model.pairs import Numbers, PairData
 from crawlgauge.model.phrases import percent
 from crawlgauge.model.two_way import TwoWayFit
 
@@ -17,7 +17,6 @@ __all__ = [
     "CERTAINTY",
     "LACK_OF_FIT",
     "AddedTerm",
-    "Term",
     "add_term",
     "best_term",
     "check_lack_of_fit",
@@ -120,9 +119,6 @@ CERTAINTY = (
 )
 """In the words of every check that adds a term."""
 
-Term = NDArray[np.float64]
-"""What is added to the model, for each row of the pairs."""
-
 _IDENTIFIED = 1e-9
 _MIN_REPLICATES = 4
 
@@ -145,7 +141,7 @@ class AddedTerm(NamedTuple):
     unexplained: float
 
 
-def add_term(pairs: PairData, fit: TwoWayFit, term: Term, *others: Term) -> AddedTerm | None:
+def add_term(pairs: PairData, fit: TwoWayFit, term: Numbers, *others: Numbers) -> AddedTerm | None:
     """Fit the two-way model with one more term, or return None where it is not identifiable.
 
     Rows that share a crawl depend on each other, so that only leaving out whole crawls shows
@@ -179,7 +175,7 @@ def add_term(pairs: PairData, fit: TwoWayFit, term: Term, *others: Term) -> Adde
 
 
 def best_term(
-    pairs: PairData, fit: TwoWayFit, terms: Mapping[int, Term], *others: Term
+    pairs: PairData, fit: TwoWayFit, terms: Mapping[int, Numbers], *others: Numbers
 ) -> int | None:
     """Return the key of the term that explains most, or None if none is identifiable.
 
@@ -206,7 +202,7 @@ def critical_t(n_crawls: int, significance: float) -> float:
     return float(stdtrit(n_crawls - 2, 1 - significance))
 
 
-def up_to(pairs: PairData, n_lags: int) -> Term:
+def up_to(pairs: PairData, n_lags: int) -> Numbers:
     """Make the term that is 1 where crawls are up to `n_lags` crawl dates apart, else 0."""
     lags = crawl_lags(pairs, pairs.start, pairs.end)
     return np.where((lags > 0) & (lags <= n_lags), 1.0, 0.0)
@@ -220,9 +216,7 @@ def crawl_lags(
     return rank[end] - rank[start]
 
 
-def within_columns(
-    pairs: PairData, weight: NDArray[np.float64], values: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def within_columns(pairs: PairData, weight: Numbers, values: Numbers) -> Numbers:
     """Take from each value the weighted mean over the rows that end with the same crawl.
 
     What is left no longer depends on any crawl's coverage.
@@ -235,7 +229,7 @@ def within_columns(
 
 
 def _partial(
-    pairs: PairData, weight: NDArray[np.float64], term: Term, others: tuple[Term, ...]
+    pairs: PairData, weight: Numbers, term: Numbers, others: tuple[Numbers, ...]
 ) -> tuple[float, float] | None:
     """Return the term's coefficient and the share of the squares that it leaves.
 
@@ -246,9 +240,9 @@ def _partial(
     nuisance = [root * within_columns(pairs, weight, other) for other in (pairs.lag_years, *others)]
     basis, _, _ = np.linalg.svd(np.column_stack(nuisance), full_matrices=False)
 
-    def free(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def free(values: Numbers) -> Numbers:
         left = root * within_columns(pairs, weight, values)
-        freed: NDArray[np.float64] = left - basis @ (basis.T @ left)
+        freed: Numbers = left - basis @ (basis.T @ left)
         return freed
 
     response, freed = free(pairs.log_forward), free(term)

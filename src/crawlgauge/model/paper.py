@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import PairResidual, PaperFit, StartFit
-from crawlgauge.model.pairs import MAX_LOG, PairData
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData
 from crawlgauge.model.two_way import TwoWayFit
 from crawlgauge.overlaps.table import OverlapTable, Pair
 
@@ -36,9 +36,7 @@ _RANK_TOLERANCE = 1e-10
 _IDENTIFIED = 1 - 1e-8
 
 
-def fit_linear(
-    design: NDArray[np.float64], response: NDArray[np.float64], weight: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def fit_linear(design: Numbers, response: Numbers, weight: Numbers) -> tuple[Numbers, Numbers]:
     """Fit ``response = design @ parameters`` by weighted least squares.
 
     Parameters
@@ -108,7 +106,7 @@ class PooledLine:
         """The factor by which the containment changes in a year."""
         return math.exp(self.log_persistence)
 
-    def log_containments(self, lag_years: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_containments(self, lag_years: Numbers) -> Numbers:
         """Return the logarithm of the containment on the line at each time difference."""
         return self.log_coverage + self.log_persistence * lag_years
 
@@ -141,12 +139,12 @@ def fit_paper(pairs: PairData, labels: tuple[str, ...]) -> PaperFit:
     """
     pooled = fit_pooled(pairs, "forward")
     starts = tuple(_fit_start(pairs, k, label) for k, label in enumerate(labels))
-    coverage = pooled and pooled.coverage
+    coverage = None if pooled is None else pooled.coverage
     return PaperFit(
         coverage=coverage,
-        persistence=pooled and pooled.persistence,
-        half_life_years=pooled and half_life(pooled.log_persistence),
-        r_squared=pooled and pooled.r_squared,
+        persistence=None if pooled is None else pooled.persistence,
+        half_life_years=None if pooled is None else half_life(pooled.log_persistence),
+        r_squared=None if pooled is None else pooled.r_squared,
         n_pairs=pairs.n_pairs,
         direction="forward",
         per_start=starts,
@@ -175,17 +173,13 @@ def _fit_start(pairs: PairData, crawl: int, label: str) -> StartFit:
     line = _fit_line(pairs.lag_years[rows], pairs.log_forward[rows], np.ones(int(rows.sum())))
     return StartFit(
         label=label,
-        coverage=line and line.coverage,
-        persistence=line and line.persistence,
+        coverage=None if line is None else line.coverage,
+        persistence=None if line is None else line.persistence,
         n_pairs=int(rows.sum()),
     )
 
 
-def _fit_line(
-    lag_years: NDArray[np.float64],
-    log_containment: NDArray[np.float64],
-    weight: NDArray[np.float64],
-) -> PooledLine | None:
+def _fit_line(lag_years: Numbers, log_containment: Numbers, weight: Numbers) -> PooledLine | None:
     if np.unique(lag_years).size < _LINE_PARAMETERS:
         return None
     design = np.column_stack([np.ones(lag_years.size), lag_years])
@@ -220,30 +214,33 @@ def list_residuals(
         The two-way model.
     """
     positions = {crawl.label: k for k, crawl in enumerate(table.crawls)}
-    return tuple(_residual(pair, line, fit, positions[pair.b.label]) for pair in table.pairs())
+    pairs = tuple(table.pairs())
+    lags = np.array([(pair.b.date - pair.a.date).days for pair in pairs]) / DAYS_PER_YEAR
+    ends = np.array([positions[pair.b.label] for pair in pairs], dtype=np.int64)
+    by_line = np.full(len(pairs), np.nan) if line is None else line.log_containments(lags)
+    by_model = fit.log_containments(ends, lags)
 
+    def residual(pair: Pair, fitted: float) -> float | None:
+        if pair.n_shared == 0 or math.isnan(fitted):
+            return None
+        return math.log(pair.containment_a_in_b) - fitted
 
-def _residual(pair: Pair, line: PooledLine | None, fit: TwoWayFit, end: int) -> PairResidual:
-    lag_years = (pair.b.date - pair.a.date).days / DAYS_PER_YEAR
-    lag = np.array([lag_years])
-    log_r = log_r_two_way = None
-    if pair.n_shared:
-        log_containment = math.log(pair.containment_a_in_b)
-        if line is not None:
-            log_r = log_containment - float(line.log_containments(lag)[0])
-        fitted = float(fit.log_containments(np.array([end]), lag)[0])
-        log_r_two_way = None if math.isnan(fitted) else log_containment - fitted
-    return PairResidual(
-        a=pair.a.label,
-        b=pair.b.label,
-        lag_years=lag_years,
-        n_shared=pair.n_shared,
-        containment=pair.containment_a_in_b,
-        containment_backward=pair.containment_b_in_a,
-        jaccard=pair.jaccard,
-        dice=pair.dice,
-        log_r=log_r,
-        log_r_two_way=log_r_two_way,
+    return tuple(
+        PairResidual(
+            a=pair.a.label,
+            b=pair.b.label,
+            lag_years=lag,
+            n_shared=pair.n_shared,
+            containment=pair.containment_a_in_b,
+            containment_backward=pair.containment_b_in_a,
+            jaccard=pair.jaccard,
+            dice=pair.dice,
+            log_r=residual(pair, on_line),
+            log_r_two_way=residual(pair, in_model),
+        )
+        for pair, lag, on_line, in_model in zip(
+            pairs, lags.tolist(), by_line.tolist(), by_model.tolist(), strict=True
+        )
     )
 
 
@@ -269,7 +266,7 @@ class ZeroPairs(NamedTuple):
     """
 
     pairs: NDArray[np.int64]
-    expected: NDArray[np.float64]
+    expected: Numbers
 
     @property
     def n_chance(self) -> int:

@@ -211,8 +211,11 @@ def check_short_lag(
     what = things(level)
     if found is not None:
         describe = _describe_avoidance if found.is_avoidance else _describe_excess
-        status = "fail" if found.coefficient < -_MILD else "warn"
-        return SHORT_LAG.found(status, found.coefficient, describe(found, shapes, what))
+        return SHORT_LAG.found(
+            "fail" if found.coefficient < -_MILD else "warn",
+            found.coefficient,
+            describe(found, shapes, what),
+        )
     strongest = _strongest(pairs, fit)
     if strongest is None:
         return SHORT_LAG.not_testable(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.intervals import NORMAL_QUANTILE
+from crawlgauge.model.pairs import Numbers
 from crawlgauge.model.phrases import count, names, percent
 from crawlgauge.model.ranges import WIDEST, within
 from crawlgauge.model.stratum_fits import NEWEST, SLOPE, TYPICAL, find_numbers, pool
@@ -138,8 +139,8 @@ class Strata:
 # ------------------------------------------------------------------- what the strata show, in words
 
 
+# Whoever takes the archive for the web misses four URLs of five there.
 _LOW_COVERAGE = 0.2
-"""Whoever takes the archive for the web misses four URLs of five there."""
 
 _QUARTERS = (0.25, 0.75)
 _MIN_QUARTERS = 8
@@ -217,16 +218,14 @@ def _say_warnings(
 # ----------- from the coverage of a crawl, and overlaps by stratum, to the coverage of each stratum
 
 
-_Array = NDArray[np.float64]
-
+# Strata are fitted so many at a time that an array takes 16 MB.
 _MAX_CELLS = 1 << 21
-"""Strata are fitted so many at a time that an array takes 16 MB."""
 
+# Of a logarithm: beyond it a range is wider than a factor of ten.
 _LARGEST_VARIANCE = (math.log(WIDEST) / (2 * NORMAL_QUANTILE)) ** 2
-"""Of a logarithm: beyond it a range is wider than a factor of ten."""
 
+# Less than this is no URL.
 _HALF_URL = 0.5
-"""Less than this is no URL."""
 
 _ONE_CRAWL = "not identifiable: one crawl tells nothing of coverage"
 _GONE = "the newest crawl holds nothing of it: gone, or missed"
@@ -250,7 +249,7 @@ def estimate_strata(
     """
     sizes = counts.n_shared[:, -1, -1]
     n_newest = counts.crawls[-1].n_urls
-    n_urls: _Array = sizes * np.float64(n_newest / max(int(sizes.sum()), 1))
+    n_urls: Numbers = sizes * np.float64(n_newest / max(int(sizes.sum()), 1))
     mean_sizes = np.asarray(np.diagonal(counts.n_shared, axis1=1, axis2=2).mean(axis=1))
     newest = population = all_typical = all_persistence = Estimate.unknown(_ONE_CRAWL)
     if estimates is not None:
@@ -297,18 +296,18 @@ def estimate_strata(
 # ----------------------------------------------------------------------- how strata differ
 
 
-class _Numbers(NamedTuple):
+class _Compared(NamedTuple):
     """A number of all strata, as logarithms up to a constant: values, error variances.
 
     `is_told` marks those whose own overlaps tell it; the others are as the whole.
     """
 
-    value: _Array
-    variance: _Array
+    value: Numbers
+    variance: Numbers
     is_told: NDArray[np.bool_]
 
 
-def _compare(counts: StratumCounts) -> list[_Numbers]:
+def _compare(counts: StratumCounts) -> list[_Compared]:
     """Return what the strata's own overlaps tell of each number."""
     days = np.array([crawl.date.toordinal() for crawl in counts.crawls], dtype=np.int64)
     size = max(1, _MAX_CELLS // days.size**2)
@@ -327,7 +326,7 @@ def _compare(counts: StratumCounts) -> list[_Numbers]:
             value, variance = value - mixing, variance + (mixing / 2) ** 2
         # What may be anything would take all that is missing from the others.
         is_told = ~np.isnan(values[:, number]) & (variance <= _LARGEST_VARIANCE)
-        found.append(_Numbers(value, variance, is_told))
+        found.append(_Compared(value, variance, is_told))
     return found
 
 
@@ -336,9 +335,9 @@ def _compare(counts: StratumCounts) -> list[_Numbers]:
 
 def _spread(
     whole: Estimate,
-    numbers: _Numbers,
-    weight: _Array,
-    find_shift: Callable[[_Array, _Array, float], float],
+    numbers: _Compared,
+    weight: Numbers,
+    find_shift: Callable[[Numbers, Numbers, float], float],
 ) -> list[Estimate]:
     """Give each stratum its number, so that together they are that of the whole.
 
@@ -357,7 +356,7 @@ def _spread(
     ]
 
 
-def _add_up(numbers: _Numbers, weight: _Array) -> float | None:
+def _add_up(numbers: _Compared, weight: Numbers) -> float | None:
     """Return the coverage of all strata if each is covered as its own overlaps say."""
     told = weight[numbers.is_told]
     if not told.any():
@@ -366,12 +365,12 @@ def _add_up(numbers: _Numbers, weight: _Array) -> float | None:
     return total if total <= 1 else None
 
 
-def _find_shift(logs: _Array, weight: _Array, whole: float) -> float:
+def _find_shift(logs: Numbers, weight: Numbers, whole: float) -> float:
     """Return the logarithm of the factor with which the strata average to the whole."""
     return math.log(whole / float(np.average(np.exp(logs), weights=weight)))
 
 
-def _find_factor(levels: _Array, weight: _Array, coverage: float) -> float:
+def _find_factor(levels: Numbers, weight: Numbers, coverage: float) -> float:
     """Return the logarithm of the factor with which populations add up to that of the whole.
 
     No stratum is covered more than fully: what would be leaves more to the others.

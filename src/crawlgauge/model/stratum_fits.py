@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.intervals import urn_moments, urn_state, weigh_pairs
-from crawlgauge.model.pairs import PairData
+from crawlgauge.model.pairs import Numbers, PairData
 from crawlgauge.model.two_way import TwoWayFit
 
 __all__ = ["NEWEST", "SLOPE", "TYPICAL", "find_numbers", "fit_strata", "pool"]
@@ -15,14 +15,13 @@ __all__ = ["NEWEST", "SLOPE", "TYPICAL", "find_numbers", "fit_strata", "pool"]
 NEWEST, TYPICAL, SLOPE = range(3)
 """The numbers of a stratum: log coverage of the newest and of a typical crawl, log persistence."""
 
-_Array = NDArray[np.float64]
 
 _LEAST_VARIANCE = 1e-12
 
 
 def find_numbers(
     n_shared: NDArray[np.int64], days: NDArray[np.int64], rate: float
-) -> tuple[_Array, _Array]:
+) -> tuple[Numbers, Numbers]:
     """Return the three numbers of each stratum and their error variances; NaN where unknown.
 
     Parameters
@@ -54,8 +53,8 @@ def find_numbers(
 _TAU_AT_START = 0.05
 _MIN_TAU_SQUARED = 1e-8
 _PASSES = 12
+# A step of the logarithm; a first guess from a count of 0 can be far off.
 _LARGEST_STEP = 2.0
-"""A step of the logarithm; a first guess from a count of 0 can be far off."""
 _LEAST_EXPECTED = 1e-6
 _LARGEST_LOG = 50.0
 _HALF = 0.5
@@ -77,14 +76,14 @@ class StratumFits(NamedTuple):
         For each stratum, the variance of the logarithms beyond that of counting.
     """
 
-    level: _Array
-    slope: _Array
-    weight: _Array
-    expected: _Array
-    tau_squared: _Array
+    level: Numbers
+    slope: Numbers
+    weight: Numbers
+    expected: Numbers
+    tau_squared: Numbers
 
 
-def fit_strata(n_shared: NDArray[np.int64], years: _Array) -> StratumFits:
+def fit_strata(n_shared: NDArray[np.int64], years: Numbers) -> StratumFits:
     """Fit the two-way model to each stratum.
 
     Parameters
@@ -121,7 +120,7 @@ def fit_strata(n_shared: NDArray[np.int64], years: _Array) -> StratumFits:
     return StratumFits(level, slope, weight, expected, tau_squared)
 
 
-def _solve(response: _Array, weight: _Array, lags: _Array) -> tuple[_Array, _Array]:
+def _solve(response: Numbers, weight: Numbers, lags: Numbers) -> tuple[Numbers, Numbers]:
     """Solve the two-way model by weighted least squares, for all strata at once."""
     total = weight.sum(axis=1)
     present = total > 0
@@ -138,7 +137,9 @@ def _solve(response: _Array, weight: _Array, lags: _Array) -> tuple[_Array, _Arr
     return np.where(present, mean_response - slope[:, None] * mean_lag, np.nan), slope
 
 
-def _excess_variance(shared: _Array, expected: _Array, allowed: _Array, level: _Array) -> _Array:
+def _excess_variance(
+    shared: Numbers, expected: Numbers, allowed: Numbers, level: Numbers
+) -> Numbers:
     """Return by how much logarithms vary beyond counting; pairs that share much say most."""
     weight = allowed / (_TAU_AT_START**2 + 1 / expected)
     n_pairs = allowed.sum(axis=(1, 2))
@@ -156,7 +157,7 @@ def _excess_variance(shared: _Array, expected: _Array, allowed: _Array, level: _
 
 def _variances_of(
     fits: StratumFits, number: int, sizes: NDArray[np.int64], days: NDArray[np.int64], rate: float
-) -> _Array:
+) -> Numbers:
     """Return the error variances of the numbers of one stratum."""
     held = np.flatnonzero(sizes > 0)
     inside = np.ix_(held, held)
@@ -199,13 +200,13 @@ def _variances_of(
 # ---------------------------------------------------------------------------------- partial pooling
 
 
+# With fewer, the variance between strata has no upper end, and nothing can be pooled.
 _MIN_STRATA = 4
-"""With fewer, the variance between strata has no upper end, and nothing can be pooled."""
 
 _GRID = np.exp(np.linspace(np.log(1e-8), np.log(100.0), 600))
 
 
-def pool(values: _Array, variances: _Array) -> tuple[_Array, _Array]:
+def pool(values: Numbers, variances: Numbers) -> tuple[Numbers, Numbers]:
     """Return the pooled estimates of all strata and their error variances.
 
     Strata are draws from a distribution; each estimate is moved towards its mean as far as its
@@ -238,7 +239,7 @@ def pool(values: _Array, variances: _Array) -> tuple[_Array, _Array]:
     return pooled, left + given_up**2 / precision.sum()
 
 
-def _between_variance(values: _Array, variances: _Array) -> float:
+def _between_variance(values: Numbers, variances: Numbers) -> float:
     """Return the variance of the true values between strata; infinite if they are too few.
 
     It is where ``A`` times the residual likelihood is largest, which is never zero (the adjusted

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.pairs import MAX_LOG, PairData, freeze_arrays
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, freeze_arrays
 from crawlgauge.model.phrases import per_year, percent
 
 __all__ = [
@@ -51,9 +51,9 @@ class ColumnFits(NamedTuple):
         For each fit, pairs minus parameters; negative if parameters share pairs.
     """
 
-    level: NDArray[np.float64]
-    slope: NDArray[np.float64]
-    tau_squared: NDArray[np.float64]
+    level: Numbers
+    slope: Numbers
+    tau_squared: Numbers
     n_freedom: NDArray[np.int64]
 
 
@@ -78,10 +78,10 @@ def fit_columns(pairs: PairData, included: NDArray[np.bool_]) -> ColumnFits:
     included = included[:, order]
     row_weight = np.where(included, pairs.weight[order], 0.0)
 
-    def by_column(operation: np.ufunc, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def by_column(operation: np.ufunc, values: Numbers) -> Numbers:
         if not ends.size:
             return np.zeros((len(values), 0))
-        reduced: NDArray[np.float64] = operation.reduceat(values, first, axis=1)
+        reduced: Numbers = operation.reduceat(values, first, axis=1)
         return reduced
 
     shortest = by_column(np.minimum, np.where(included, lags, np.inf))
@@ -91,7 +91,7 @@ def fit_columns(pairs: PairData, included: NDArray[np.bool_]) -> ColumnFits:
     n_pairs = np.rint(row_weight.sum(axis=1)).astype(np.int64)
     n_freedom = n_pairs - present.sum(axis=1) - identified
 
-    def solve(tau_squared: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def solve(tau_squared: Numbers) -> tuple[Numbers, Numbers]:
         weight = row_weight / (tau_squared[:, None] + counting)
         total = np.where(present, by_column(np.add, weight), 1.0)
         mean_lag = by_column(np.add, weight * lags) / total
@@ -153,7 +153,7 @@ class TwoWayFit:
         latest regime.
     """
 
-    log_coverage: NDArray[np.float64]
+    log_coverage: Numbers
     log_persistence: float
     coverage_reasons: tuple[str | None, ...]
     persistence_reason: str | None
@@ -197,9 +197,7 @@ class TwoWayFit:
         # The last crawl has the most partners: what hinders its estimate hinders all.
         return self.coverage_reasons[-1]
 
-    def log_containments(
-        self, end: NDArray[np.int64], lag_years: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def log_containments(self, end: NDArray[np.int64], lag_years: Numbers) -> Numbers:
         """Return the fitted logarithm of the share of a start's URLs that each end holds."""
         # At lag 0 the persistence plays no part, known or not.
         decay = np.where(lag_years > 0, self.log_persistence * lag_years, 0.0)
