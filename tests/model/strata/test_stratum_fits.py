@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from crawlgauge.model.pairs import PairData
-from crawlgauge.model.stratum_fits import fit_strata
+from crawlgauge.model.stratum_fits import NEWEST, SLOPE, TYPICAL, find_numbers, fit_strata, pool
 from crawlgauge.model.two_way import fit_two_way
+
+# --------------------------------------------------------------------------------------------- fits
+
 
 YEARS = np.array([0.0, 0.5, 1.1, 1.4, 2.0, 2.6])
 
@@ -77,3 +80,70 @@ def test_crawls_of_one_date_tell_about_each_other():
     level = fit_strata(shared, np.array([0.0, 0.0, 1.0])).level[0]
     whole = fit_strata(shared[:, :, [1, 0, 2]][:, [1, 0, 2]], np.array([0.0, 0.0, 1.0])).level[0]
     assert level == pytest.approx(whole[[1, 0, 2]], nan_ok=True)
+
+
+# ------------------------------------------------------------------------------------------- errors
+
+
+N_CRAWLS = 8
+DAYS = np.arange(N_CRAWLS) * 183
+
+
+@pytest.fixture(scope="module")
+def alike(simulate):
+    """Three hundred hosts that differ by chance only."""
+    return simulate(np.random.default_rng(4), [800] * 300, [0.4] * 300, [0.7] * 300, N_CRAWLS)
+
+
+def test_variances_are_those_of_the_simulated_hosts(alike):
+    values, variances = find_numbers(alike.counts.n_shared, DAYS, 1.0)
+    truth = np.log(alike.coverage)
+    errors = values - np.column_stack(
+        [truth[:, -1], truth[:, 1:].mean(axis=1), np.full(300, np.log(0.7))]
+    )
+    for number in (NEWEST, TYPICAL, SLOPE):
+        assert variances[:, number].mean() == pytest.approx(errors[:, number].var(), rel=0.35)
+
+
+def test_a_sample_is_less_certain_than_the_whole(alike):
+    first = alike.counts.n_shared[:1]
+    whole, part = (find_numbers(first, DAYS, rate)[1][0] for rate in (1.0, 0.1))
+    assert (part[[NEWEST, TYPICAL]] > whole[[NEWEST, TYPICAL]]).all()
+
+
+# ---------------------------------------------------------------------------------- partial pooling
+
+
+def test_strata_that_differ_by_chance_only_are_all_moved_to_their_mean():
+    rng = np.random.default_rng(2)
+    pooled, errors = pool(0.1 * rng.standard_normal(500), np.full(500, 0.01))
+    assert np.abs(pooled).max() < 0.05
+    assert errors.max() < 0.001
+
+
+def test_three_strata_are_not_pooled_and_a_fourth_is_at_their_mean():
+    values = np.array([-1.0, -0.9, -1.1, np.nan])
+    pooled, errors = pool(values, np.array([0.5, 0.5, 0.5, np.nan]))
+    assert pooled.tolist() == pytest.approx([-1.0, -0.9, -1.1, -1.0])
+    assert errors.tolist() == [0.5, 0.5, 0.5, np.inf]
+
+
+def test_without_any_estimate_all_are_alike():
+    pooled, errors = pool(np.full(3, np.nan), np.full(3, np.nan))
+    assert pooled.tolist() == [0, 0, 0]
+    assert np.isinf(errors).all()
+
+
+def test_pooling_moves_uncertain_strata_to_the_mean_and_leaves_certain_ones():
+    rng = np.random.default_rng(3)
+    n = 400
+    truth = -1 + 0.5 * rng.standard_normal(n)
+    variances = np.where(np.arange(n) % 2, 1e-6, 1.0)
+    values = truth + np.sqrt(variances) * rng.standard_normal(n)
+    values[0] = np.nan
+    pooled, errors = pool(values, variances)
+    assert np.abs(pooled - values)[1::2].max() < 1e-4
+    before, after = (np.mean((each[2::2] - truth[2::2]) ** 2) for each in (values, pooled))
+    assert after < 0.35 * before
+    assert after == pytest.approx(errors[2::2].mean(), rel=0.3)
+    assert errors[0] == pytest.approx(0.25, rel=0.2)
