@@ -24,19 +24,7 @@ from crawlgauge.model.short_lag import SHORT_LAG, ShortLag, check_short_lag, fin
 from crawlgauge.model.two_way import TwoWayFit, fit_two_way, refused_fit
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
-__all__ = [
-    "CURVATURE",
-    "PAIR_CHECKS",
-    "ChangePoint",
-    "Diagnosis",
-    "Regime",
-    "check_change_point",
-    "check_curvature",
-    "check_population_trend",
-    "diagnose",
-    "find_changes",
-    "run_checks",
-]
+__all__ = ["CURVATURE", "PAIR_CHECKS", "Diagnosis", "Regime", "diagnose", "run_checks"]
 
 
 # --------------------------------------------------------------- whether the crawls form one series

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from crawlgauge.model.estimates import DecayCurve
-from crawlgauge.model.lack_of_fit import add_term, critical_t, within_columns
-from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, freeze_arrays
+from crawlgauge.model.lack_of_fit import add_term, critical_t
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData
 from crawlgauge.model.phrases import percent, span, things
 from crawlgauge.model.two_way import TwoWayFit
 
@@ -47,9 +47,6 @@ class DecayShape:
     log_coverage: Numbers
     squares: float
     parameters: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "log_coverage")
 
     @property
     def log_typical(self) -> float:
@@ -147,7 +144,7 @@ def _fit_shape(
         return pairs.log_forward - _log_decay(name, to_parameters(searched), pairs.lag_years)
 
     def residuals(searched: Numbers) -> Numbers:
-        return root * within_columns(pairs, weight, levels(searched))
+        return root * pairs.within_columns(weight, levels(searched))
 
     low, high = zip(*bounds, strict=True)
     results = [
@@ -157,7 +154,7 @@ def _fit_shape(
     best = min(results, key=lambda result: float(result.cost))
     left = levels(best.x)
     log_coverage = np.full(pairs.n_crawls, np.nan)
-    log_coverage[pairs.end] = left - within_columns(pairs, weight, left)
+    log_coverage[pairs.end] = left - pairs.within_columns(weight, left)
     return DecayShape(
         name=name,
         log_coverage=log_coverage,

@@ -24,10 +24,8 @@ __all__ = [
     "Margin",
     "Margins",
     "delete_each_crawl",
-    "find_components",
     "find_margins",
     "jackknife_variance",
-    "pooled_variance",
     "urn_moments",
     "urn_state",
     "weigh_pairs",
@@ -69,16 +67,13 @@ def weigh_pairs(pairs: PairData, fit: TwoWayFit, combinations: Numbers) -> Influ
     """
     n, end, lags = pairs.n_crawls, pairs.end, pairs.lag_years
     weight = pairs.fit_weights(fit.tau_squared)
-    total = np.bincount(end, weight, minlength=n)
-    total[total == 0] = 1.0
-    mean_lag = np.bincount(end, weight * lags, minlength=n) / total
+    mean_lag = pairs.column_means(weight, lags)
     of_slope = weight * (lags - mean_lag[end])
     of_slope *= 1 / float(of_slope @ lags) if fit.has_persistence else 0.0
     levels, slopes = combinations[:, :n], combinations[:, n]
-    rows = levels[:, end] * (weight / total[end])
+    rows = levels[:, end] * (weight / pairs.column_totals(weight)[end])
     rows += (slopes - levels @ mean_lag)[:, None] * of_slope
-    n_cells = n * n
-    shared = [np.bincount(_cells(pairs), row, minlength=n_cells).reshape(n, n) for row in rows]
+    shared = [np.bincount(_cells(pairs), row, minlength=n * n).reshape(n, n) for row in rows]
     starts = [np.bincount(pairs.start, row, minlength=n) for row in rows]
     return Influence(shared=np.array(shared), starts=np.array(starts))
 
@@ -125,16 +120,12 @@ def find_components(pairs: PairData, fit: TwoWayFit) -> tuple[float, float]:
     """
     n, start, end = pairs.n_crawls, pairs.start, pairs.end
     weight = pairs.fit_weights(fit.tau_squared)
-    total = np.bincount(end, weight, minlength=n)
-    total[total == 0] = 1.0
     # Within columns there is a residual even where the level of the column means nothing.
-    lags, residuals = (
-        values - (np.bincount(end, weight * values, minlength=n) / total)[end]
-        for values in (pairs.lag_years, pairs.log_forward)
-    )
+    lags = pairs.within_columns(weight, pairs.lag_years)
+    residuals = pairs.within_columns(weight, pairs.log_forward)
     by_pair = np.bincount(start * n + end, weight, minlength=n * n).reshape(n, n)
     # What is left of indicators of the starts once columns and slope are fitted.
-    left = np.diag(by_pair.sum(axis=1)) - (by_pair / total) @ by_pair.T
+    left = np.diag(by_pair.sum(axis=1)) - (by_pair / pairs.column_totals(weight)) @ by_pair.T
     if fit.has_persistence:
         residuals = residuals - fit.log_persistence * lags
         lag_by_start = np.bincount(start, weight * lags, minlength=n)

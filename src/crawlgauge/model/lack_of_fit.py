@@ -23,7 +23,6 @@ __all__ = [
     "crawl_lags",
     "critical_t",
     "up_to",
-    "within_columns",
 ]
 
 LACK_OF_FIT = CheckSpec(
@@ -216,18 +215,6 @@ def crawl_lags(
     return rank[end] - rank[start]
 
 
-def within_columns(pairs: PairData, weight: Numbers, values: Numbers) -> Numbers:
-    """Take from each value the weighted mean over the rows that end with the same crawl.
-
-    What is left no longer depends on any crawl's coverage.
-    """
-    n = pairs.n_crawls
-    total = np.bincount(pairs.end, weight, minlength=n)
-    # A crawl without rows of weight has no mean, and no row that would ask for it.
-    mean = np.bincount(pairs.end, weight * values, minlength=n) / np.where(total > 0, total, 1)
-    return values - mean[pairs.end]
-
-
 def _partial(
     pairs: PairData, weight: Numbers, term: Numbers, others: tuple[Numbers, ...]
 ) -> tuple[float, float] | None:
@@ -237,11 +224,11 @@ def _partial(
     """
     kept = weight > 0
     root = np.sqrt(weight)
-    nuisance = [root * within_columns(pairs, weight, other) for other in (pairs.lag_years, *others)]
+    nuisance = [root * pairs.within_columns(weight, other) for other in (pairs.lag_years, *others)]
     basis, _, _ = np.linalg.svd(np.column_stack(nuisance), full_matrices=False)
 
     def free(values: Numbers) -> Numbers:
-        left = root * within_columns(pairs, weight, values)
+        left = root * pairs.within_columns(weight, values)
         freed: Numbers = left - basis @ (basis.T @ left)
         return freed
 

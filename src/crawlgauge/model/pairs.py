@@ -121,6 +121,20 @@ class PairData:
         """Return the weight of each row in a fit that leaves a variance beyond counting."""
         return self.weight / (tau_squared + self.log_variance)
 
+    def column_totals(self, weight: Numbers) -> Numbers:
+        """Return the weight of the rows that end with each crawl; 1 where there is none."""
+        total = np.bincount(self.end, weight, minlength=self.n_crawls)
+        return np.where(total > 0, total, 1.0)
+
+    def column_means(self, weight: Numbers, values: Numbers) -> Numbers:
+        """Return the weighted mean over the rows that end with each crawl."""
+        total = np.bincount(self.end, weight * values, minlength=self.n_crawls)
+        return total / self.column_totals(weight)
+
+    def within_columns(self, weight: Numbers, values: Numbers) -> Numbers:
+        """Take the mean of its column from each value: what is left depends on no coverage."""
+        return values - self.column_means(weight, values)[self.end]
+
     def lags_between(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> Numbers:
         """Return the years from each start to each end."""
         return (self.days[end] - self.days[start]) / DAYS_PER_YEAR

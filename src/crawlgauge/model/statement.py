@@ -76,7 +76,7 @@ def state_headline(
     if is_given and persistence.value is not None:
         return (
             f"If {percent(persistence.value)} of the {what} live on for a year, as given, the "
-            f"newer crawl holds {held}{_append_clauses(_state_reachable(newest))}."
+            f"newer crawl holds {held}{_append_known(newest, None, what)}."
         )
     if persistence.value is not None and half_life_years.value is None:
         return (
@@ -84,8 +84,8 @@ def state_headline(
             "overlaps do not shrink with time, which speaks against the model and leaves no "
             "half-life."
         )
-    clauses = _append_clauses(_state_decay(half_life_years, what), _state_reachable(newest))
-    return f"A typical crawl holds {held}{clauses}."
+    known = _append_known(newest, half_life_years, what)
+    return f"A typical crawl holds {held}{known}."
 
 
 def _with_range(value: float, coverage: Estimate) -> str:
@@ -97,26 +97,16 @@ def _with_range(value: float, coverage: Estimate) -> str:
     return percent_range(value, coverage.low, coverage.high)
 
 
-def _state_decay(half_life_years: Estimate, what: str) -> str | None:
-    """Write how soon half of them are gone, if that is known."""
-    if half_life_years.value is None:
-        return None
-    return f"half of the {what} are gone after {span(half_life_years.value)}"
-
-
-def _state_reachable(newest: Newest) -> str | None:
-    """Write how many the newest crawl could have reached, if that is known."""
-    value = newest.population.value
+def _append_known(newest: Newest, half_life_years: Estimate | None, what: str) -> str:
+    """Write how soon half of them are gone and how many could be reached, if that is known."""
+    known = []
+    if half_life_years is not None and half_life_years.value is not None:
+        known.append(f"half of the {what} are gone after {span(half_life_years.value)}")
+    population = newest.population.value
     # A population below the size of the crawl is impossible and stays out of the sentence.
-    if value is None or (newest.coverage.value or 0) > 1:
-        return None
-    return f"the newest crawl could have reached about {count(value)}"
-
-
-def _append_clauses(*clauses: str | None) -> str:
-    """Write what is known behind a sentence."""
-    present = [clause for clause in clauses if clause is not None]
-    return f"; {', and '.join(present)}" if present else ""
+    if population is not None and (newest.coverage.value or 0) <= 1:
+        known.append(f"the newest crawl could have reached about {count(population)}")
+    return f"; {', and '.join(known)}" if known else ""
 
 
 # ------------- the answer from capture histories in one sentence, never more certain than its grade
@@ -150,5 +140,5 @@ def state_histories(
             f"A typical crawl holds between {percent(low)} and {percent(high)} {share}; where in "
             "between, these histories do not settle."
         )
-    clauses = _append_clauses(_state_decay(half_life_years, what), _state_reachable(newest))
-    return f"A typical crawl holds about {percent_range(value, low, high)} {share}{clauses}."
+    known = _append_known(newest, half_life_years, what)
+    return f"A typical crawl holds about {percent_range(value, low, high)} {share}{known}."

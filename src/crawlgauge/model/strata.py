@@ -392,17 +392,22 @@ def _find_factor(levels: Numbers, weight: Numbers, coverage: float) -> float:
 
 
 def _with_range(whole: Estimate, value: float, variance: float) -> Estimate:
-    if whole.value is None or whole.low is None or whole.high is None:
+    reach = _reach(whole, variance)
+    if reach is None:
         return Estimate(value=value, reason=whole.reason)
     if math.isinf(variance):
         return Estimate(value=value, reason=_NO_SPREAD)
+    low, high = value * math.exp(-reach[0]), value * math.exp(reach[1])
+    return replace(whole, value=value, low=low, high=min(high, 1.0))
+
+
+def _reach(estimate: Estimate, variance: float) -> tuple[float, float] | None:
+    """Return how far a range reaches down and up, as logarithms, with one error more."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return None
     own = NORMAL_QUANTILE * math.sqrt(variance)
-    return replace(
-        whole,
-        value=value,
-        low=value * math.exp(-math.hypot(math.log(whole.value / whole.low), own)),
-        high=min(value * math.exp(math.hypot(math.log(whole.high / whole.value), own)), 1.0),
-    )
+    down, up = math.log(estimate.value / estimate.low), math.log(estimate.high / estimate.value)
+    return math.hypot(down, own), math.hypot(up, own)
 
 
 # ------------------------------------------------------------------------------ single strata
@@ -442,17 +447,12 @@ def _divide(n_urls: float, coverage: Estimate, variance: float) -> Estimate:
     """Return the population, given the variance of the logarithm of the size."""
     if coverage.value is None:
         return coverage
-    value = n_urls / coverage.value
-    if coverage.low is None or coverage.high is None:
+    value, reach = n_urls / coverage.value, _reach(coverage, variance)
+    if reach is None:
         return replace(coverage, value=value)
-    own = NORMAL_QUANTILE * math.sqrt(variance)
-    down = math.hypot(math.log(coverage.high / coverage.value), own)
-    up = math.hypot(math.log(coverage.value / coverage.low), own)
+    low, high = value * math.exp(-reach[1]), value * math.exp(reach[0])
     least = n_urls if variance == 0 else 0.0
-    return within(
-        replace(coverage, value=value, low=value * math.exp(-down), high=value * math.exp(up)),
-        least=least,
-    )
+    return within(replace(coverage, value=value, low=low, high=high), least=least)
 
 
 def _or_least(number: Estimate) -> float:

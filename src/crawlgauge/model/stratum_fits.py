@@ -10,7 +10,7 @@ from crawlgauge.model.intervals import urn_moments, urn_state, weigh_pairs
 from crawlgauge.model.pairs import Numbers, PairData
 from crawlgauge.model.two_way import TwoWayFit
 
-__all__ = ["NEWEST", "SLOPE", "TYPICAL", "find_numbers", "fit_strata", "pool"]
+__all__ = ["NEWEST", "SLOPE", "TYPICAL", "find_numbers", "pool"]
 
 NEWEST, TYPICAL, SLOPE = range(3)
 """The numbers of a stratum: log coverage of the newest and of a typical crawl, log persistence."""
