@@ -31,23 +31,7 @@ def list_cautions(
     *,
     is_headline: bool = True,
 ) -> tuple[str, ...]:
-    """List the warnings that belong to a fit, the gravest first.
-
-    Parameters
-    ----------
-    table
-        The overlaps.
-    pairs
-        Its pairs.
-    fit
-        The two-way model.
-    zeros
-        The pairs that share nothing.
-    margins
-        Of the fit.
-    is_headline
-        Whether the headline comes from the fit, and not from capture histories.
-    """
+    """List the warnings that belong to a fit, the gravest first."""
     about_input = (
         *_about_few_crawls(table, pairs, fit, margins),
         *(_about_times(table, pairs, fit) if is_headline else ()),
@@ -65,13 +49,7 @@ def list_cautions(
 
 
 def find_repeats(table: OverlapTable) -> list[tuple[int, int]]:
-    """Return the positions of every two crawls that hold the same, the earlier crawl first.
-
-    Parameters
-    ----------
-    table
-        Overlaps of one crawl or more.
-    """
+    """Return the positions of every two crawls that hold the same, the earlier crawl first."""
     sizes = np.diag(table.n_shared)
     same = (table.n_shared == sizes) & (sizes[:, None] == sizes) & (sizes > 0)
     return [(int(a), int(b)) for a, b in np.argwhere(np.triu(same, k=1))]

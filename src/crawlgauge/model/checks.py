@@ -86,16 +86,7 @@ def find_changes(
     """Find all changes that are certain; else the likeliest one; nothing where it is untestable.
 
     One change can hide another, so that up to three are sought together. The largest set counts
-    of which each is certain beside the others.
-
-    Parameters
-    ----------
-    pairs
-        The pairs.
-    fit
-        The two-way model of them.
-    short_lag
-        An effect of short lags, which is kept apart from that of a change.
+    of which each is certain beside the others, and beside an effect of short lags.
     """
     if not fit.has_remainder:
         return ()
@@ -175,13 +166,6 @@ def check_change_point(table: OverlapTable, changes: tuple[ChangePoint, ...]) ->
 
     The effect is the logarithm of what crawls on different sides share over what they should:
     −0.3 means a quarter too few. It warns below −0.03; of several changes the largest is given.
-
-    Parameters
-    ----------
-    table
-        The overlaps.
-    changes
-        From `find_changes`.
     """
     if not changes:
         return CHANGE_POINT.not_testable(
@@ -262,19 +246,6 @@ def check_curvature(
     The effect is the logarithm of the highest over the lowest typical coverage among the shapes
     of decay: 0.03 means that they differ by 3 %. It counts only where the bend is upwards and
     stands out from what leaving out single crawls does to it.
-
-    Parameters
-    ----------
-    pairs
-        The pairs.
-    fit
-        The two-way model of them.
-    shapes
-        Other shapes of decay.
-    short_lag
-        An effect of short lags, which no shape of decay should be fitted to.
-    level
-        What is compared.
     """
     is_bent = slows_down(pairs, fit) if shapes else None
     if is_bent is None:
@@ -340,13 +311,6 @@ def check_population_trend(growth: Estimate, level: str) -> Check:
 
     The effect is the growth rate per year as a logarithm. It counts if it is beyond one per
     cent a year either way and its interval leaves out zero.
-
-    Parameters
-    ----------
-    growth
-        Relative growth of the population per year, with its interval.
-    level
-        What is compared.
     """
     if growth.value is None or growth.low is None or growth.high is None:
         return POPULATION_TREND.not_testable(
@@ -427,11 +391,6 @@ def diagnose(table: OverlapTable) -> Diagnosis:
 
     A change of scope comes first, since it spoils every other sign: short lags and the shape of
     decay are then judged by the pairs within regimes.
-
-    Parameters
-    ----------
-    table
-        The overlaps.
     """
     pairs, fit, shapes, short_lag = _look_closely(table)
     changes = find_changes(pairs, fit, short_lag)
@@ -469,13 +428,6 @@ def _look_closely(
 
 def run_checks(diagnosis: Diagnosis, growth: Estimate) -> tuple[Check, ...]:
     """Grade every assumption that pairs of crawls can test, and say what to do.
-
-    Parameters
-    ----------
-    diagnosis
-        From `diagnose`.
-    growth
-        Relative growth of the population per year, with its interval.
 
     Returns
     -------

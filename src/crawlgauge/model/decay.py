@@ -87,13 +87,6 @@ def fit_shapes(pairs: PairData, fit: TwoWayFit) -> tuple[DecayShape, ...]:
     ``bi-exponential``: ln(w·e^(−h·D) + (1−w)·e^(−H·D)), two kinds of URL. The half-life of the
     faster kind is at least half the shortest lag: what dies sooner leaves no trace in any pair,
     and its share would be free to be anything.
-
-    Parameters
-    ----------
-    pairs
-        The pairs to fit.
-    fit
-        The two-way model of them, which gives the weights and the exponential shape.
     """
     lags = pairs.lag_years
     n_lags = np.unique(lags[lags > 0]).size
@@ -194,17 +187,6 @@ def draw_decay_curves(
     """Draw every shape of decay from time difference zero to the longest; nothing without a fit.
 
     Where the pairs are too few to compare shapes, only the exponential is drawn.
-
-    Parameters
-    ----------
-    pairs
-        The fitted pairs.
-    fit
-        Their two-way model.
-    shapes
-        The shapes that compete, the exponential first; empty where they are not fitted.
-    level
-        What is compared.
     """
     if not (fit.has_persistence and pairs.n_pairs and fit.estimated.any()):
         return ()

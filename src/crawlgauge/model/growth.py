@@ -41,11 +41,6 @@ def fit_growth_model(pairs: PairData) -> GrowthFit | None:
     The model is ``ln X_ij − ln M_i − ln M_j = −ln N_0 − ρ·(t_j − t̄) + a·D_ij``. Pairs weigh
     equally, because what it leaves over is mostly the scatter of the populations about the
     curve and not the noise of counting.
-
-    Parameters
-    ----------
-    pairs
-        The pairs to fit.
     """
     years = pairs.years - pairs.years.mean()
     design = np.column_stack([np.ones(pairs.end.size), years[pairs.end], pairs.lag_years])
@@ -68,13 +63,6 @@ def fit_growth_model(pairs: PairData) -> GrowthFit | None:
 def log_growth(years: Numbers, log_population: Numbers) -> float | None:
     """Return the trend of the log population per year, or None if the dates give none.
 
-    Parameters
-    ----------
-    years
-        Time of each crawl.
-    log_population
-        Logarithm of the population at each crawl; NaN where it is not known.
-
     Examples
     --------
     >>> log_growth(np.array([0.0, 1.0, 2.0]), np.array([np.nan, 3.0, 3.5]))
@@ -88,13 +76,6 @@ def log_growth(years: Numbers, log_population: Numbers) -> float | None:
 
 def growth_coefficients(years: Numbers, known: NDArray[np.bool_]) -> Numbers:
     """Return how much each crawl's log population counts in the trend; all 0 without two dates.
-
-    Parameters
-    ----------
-    years
-        Time of each crawl.
-    known
-        Whether its population is known.
 
     Examples
     --------

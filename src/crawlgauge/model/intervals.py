@@ -55,15 +55,8 @@ class Influence(NamedTuple):
 def weigh_pairs(pairs: PairData, fit: TwoWayFit, combinations: Numbers) -> Influence:
     """Write linear combinations of a fit's parameters as sums over the pairs.
 
-    Parameters
-    ----------
-    pairs
-        The fitted pairs.
-    fit
-        The fit, whose weights are taken as given.
-    combinations
-        For each wanted estimate, the coefficients of the crawls' log coverages and, last, of the
-        log persistence; 0 for what is not identifiable.
+    Each row of `combinations` has the coefficients of the crawls' log coverages and, last, of the
+    log persistence; 0 for what is not identifiable.
     """
     n, end, lags = pairs.n_crawls, pairs.end, pairs.lag_years
     weight = pairs.fit_weights(fit.tau_squared)
@@ -104,13 +97,6 @@ def pooled_variance(pairs: PairData, fit: TwoWayFit, influence: Influence) -> Nu
 
 def find_components(pairs: PairData, fit: TwoWayFit) -> tuple[float, float]:
     """Estimate the two parts of a residual by their moments (Henderson's third method).
-
-    Parameters
-    ----------
-    pairs
-        The fitted pairs.
-    fit
-        Their two-way model, with degrees of freedom.
 
     Returns
     -------
@@ -191,13 +177,6 @@ def urn_state(pairs: PairData, fit: TwoWayFit) -> UrnState:
     A crawl without an estimate takes over the population of the next one that has one, crawls of
     one date share a population, and a population is never smaller than what survives of the one
     before it.
-
-    Parameters
-    ----------
-    pairs
-        The fitted pairs.
-    fit
-        The two-way model, with a coverage for one crawl or more.
     """
     log_persistence = math.log(_MAX_PERSISTENCE)
     if fit.has_persistence:
@@ -261,13 +240,6 @@ class UrnMoments(NamedTuple):
 
         A sample keeps each URL in all crawls or in none, so that the errors of an overlap and of
         the size that it is set against largely cancel.
-
-        Parameters
-        ----------
-        sizes
-            For each estimate and crawl, the coefficient of the logarithm of the sampled size.
-        sample_rate
-            Share of the URLs that the sample keeps.
         """
         state = self.state
         per_url = sizes / state.sizes
@@ -281,15 +253,7 @@ class UrnMoments(NamedTuple):
 
 
 def urn_moments(state: UrnState, influence: Influence) -> UrnMoments:
-    """Compute the moments of estimates.
-
-    Parameters
-    ----------
-    state
-        The urn.
-    influence
-        The estimates.
-    """
+    """Compute the moments of estimates."""
     shared, alive = np.maximum(state.shared, _LEAST_SHARED), np.triu(state.alive, k=1)
     # One estimate at a time: its matrices stay in the processor's cache.
     each = [_moments_of(state.coverage, alive, h / shared) for h in influence.shared]
@@ -333,13 +297,6 @@ def _sum_after(values: Numbers, axis: int) -> Numbers:
 
 def delete_each_crawl(pairs: PairData, latest: NDArray[np.bool_] | None = None) -> Numbers:
     """Refit the pairs without each crawl that takes part in any.
-
-    Parameters
-    ----------
-    pairs
-        The pairs of the whole series.
-    latest
-        Which crawls the typical coverage and the growth are of, if not of all.
 
     Returns
     -------
@@ -429,15 +386,7 @@ class Margins:
 
 
 def find_margins(pairs: PairData, fit: TwoWayFit) -> Margins:
-    """Find the margins of a fit; empty ones where the fit itself says why there are none.
-
-    Parameters
-    ----------
-    pairs
-        The fitted pairs.
-    fit
-        Their two-way model.
-    """
+    """Find the margins of a fit; empty ones where the fit itself says why there are none."""
     n = pairs.n_crawls
     margins = [Margin()] * (_N_COMMON + 2 * n)
     sampling_alone = sample_alone = None

@@ -59,13 +59,6 @@ def check_lack_of_fit(pairs: PairData, fit: TwoWayFit) -> Check:
 
     The effect is the standard deviation of the log residuals after that of counting (and of
     published sketches) is taken away: 0.05 means that overlaps miss the model by about 5 %.
-
-    Parameters
-    ----------
-    pairs
-        The pairs.
-    fit
-        The two-way model of them.
     """
     if not fit.has_remainder:
         return LACK_OF_FIT.not_testable(
@@ -145,17 +138,7 @@ def add_term(pairs: PairData, fit: TwoWayFit, term: Numbers, *others: Numbers) -
 
     Rows that share a crawl depend on each other, so that only leaving out whole crawls shows
     how certain the coefficient is: an F test would take every pair for independent evidence.
-
-    Parameters
-    ----------
-    pairs
-        The pairs to fit.
-    fit
-        The two-way model of them, which gives the weights.
-    term
-        What is added.
-    others
-        Further terms that are in the model with and without the new one.
+    The other terms are in the model with and without the new one.
     """
     weight = pairs.fit_weights(fit.tau_squared)
     whole = _partial(pairs, weight, term, others)
@@ -176,15 +159,7 @@ def add_term(pairs: PairData, fit: TwoWayFit, term: Numbers, *others: Numbers) -
 def best_term(
     pairs: PairData, fit: TwoWayFit, terms: Mapping[int, Numbers], *others: Numbers
 ) -> int | None:
-    """Return the key of the term that explains most, or None if none is identifiable.
-
-    Parameters
-    ----------
-    pairs, fit, others
-        As for `add_term`.
-    terms
-        The terms to choose among.
-    """
+    """Return the key of the term that explains most, or None if none is identifiable."""
     weight = pairs.fit_weights(fit.tau_squared)
     unexplained = {
         key: partial[1]

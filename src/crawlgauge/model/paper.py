@@ -39,15 +39,6 @@ _IDENTIFIED = 1 - 1e-8
 def fit_linear(design: Numbers, response: Numbers, weight: Numbers) -> tuple[Numbers, Numbers]:
     """Fit ``response = design @ parameters`` by weighted least squares.
 
-    Parameters
-    ----------
-    design
-        A row for each observation, a column for each parameter.
-    response
-        What is to be explained.
-    weight
-        Weight of each row, positive.
-
     Returns
     -------
     tuple
@@ -128,15 +119,7 @@ def fit_pooled(pairs: PairData, direction: Direction) -> PooledLine | None:
 
 
 def fit_paper(pairs: PairData, labels: tuple[str, ...]) -> PaperFit:
-    """Compute the published numbers: the pooled forward line and one for each starting crawl.
-
-    Parameters
-    ----------
-    pairs
-        The pairs to fit.
-    labels
-        Of the crawls, in date order.
-    """
+    """Compute the published numbers: the pooled forward line and one for each starting crawl."""
     pooled = fit_pooled(pairs, "forward")
     starts = tuple(_fit_start(pairs, k, label) for k, label in enumerate(labels))
     coverage = None if pooled is None else pooled.coverage
@@ -202,17 +185,7 @@ def _fit_line(lag_years: Numbers, log_containment: Numbers, weight: Numbers) -> 
 def list_residuals(
     table: OverlapTable, line: PooledLine | None, fit: TwoWayFit
 ) -> tuple[PairResidual, ...]:
-    """List the similarities of every known pair and its residuals.
-
-    Parameters
-    ----------
-    table
-        The overlaps; of two crawls of the same date the first by label is a.
-    line
-        The paper's forward line, where there is one.
-    fit
-        The two-way model.
-    """
+    """List the similarities of every known pair and its residuals."""
     positions = {crawl.label: k for k, crawl in enumerate(table.crawls)}
     pairs = tuple(table.pairs())
     lags = np.array([(pair.b.date - pair.a.date).days for pair in pairs]) / DAYS_PER_YEAR
@@ -290,17 +263,7 @@ def has_too_many_zeros(pairs: PairData) -> bool:
 
 
 def expect_zeros(pairs: PairData, fit: TwoWayFit, line: PooledLine | None) -> ZeroPairs:
-    """Compute what the pairs that share nothing were expected to share.
-
-    Parameters
-    ----------
-    pairs
-        All pairs.
-    fit
-        The two-way model of the pairs that share something.
-    line
-        Their pooled line, which stands in where the two-way model says nothing.
-    """
+    """Compute what the pairs that share nothing were expected to share."""
     start, end = pairs.zeros[:, 0], pairs.zeros[:, 1]
     lags = pairs.lags_between(start, end)
     log_containment = fit.log_containments(end, lags)

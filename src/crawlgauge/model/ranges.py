@@ -35,13 +35,6 @@ def is_telling(low: float, high: float) -> bool:
 def within(estimate: Estimate, *, least: float = 0.0, most: float = math.inf) -> Estimate:
     """Return a number without what is impossible of it; unknown if nothing telling is left.
 
-    Parameters
-    ----------
-    estimate
-        As a model gives it.
-    least, most
-        What it can be.
-
     Examples
     --------
     >>> within(Estimate(value=1.04, low=0.99, high=1.09, basis="interval"), most=1.0).value
@@ -66,16 +59,8 @@ def from_log(
 ) -> Estimate:
     """Return an estimate from its logarithm, with an interval of the same ratio to either side.
 
-    Parameters
-    ----------
-    log_value
-        The estimate; NaN if it is not known.
-    margin
-        Its margin.
-    reason
-        Why the estimate or its interval is missing according to the fit; None if nothing is.
-    scale
-        What makes the number of the logarithm: `math.expm1` for a relative change.
+    `reason` says why the estimate (NaN) or its interval is missing according to the fit; `scale`
+    makes the number of the logarithm, `math.expm1` that of a relative change.
     """
     if math.isnan(log_value):
         return Estimate(value=None, reason=reason)
@@ -87,15 +72,7 @@ def from_log(
 
 
 def half_life_years(persistence: Estimate, series_years: float) -> Estimate:
-    """Return the half-life that belongs to a persistence, and its interval.
-
-    Parameters
-    ----------
-    persistence
-        Per year.
-    series_years
-        From the first crawl to the last: of much longer times a series tells nothing.
-    """
+    """Return the half-life that belongs to a persistence, and its interval."""
     if persistence.value is None:
         return Estimate(value=None, reason=persistence.reason)
     value = half_life(math.log(persistence.value))

@@ -103,17 +103,7 @@ class ShortLag:
 def find_short_lag(
     pairs: PairData, fit: TwoWayFit, shapes: tuple[DecayShape, ...]
 ) -> ShortLag | None:
-    """Find an effect of short lags, or return None if there is none that matters.
-
-    Parameters
-    ----------
-    pairs
-        All pairs.
-    fit
-        The two-way model of them.
-    shapes
-        Other shapes of decay; an excess that one of them explains better is theirs.
-    """
+    """Find an effect of short lags, or return None if there is none that matters."""
     empty = _find_empty_lags(pairs, fit)
     if empty is not None:
         n_lags, expected = empty
@@ -198,15 +188,6 @@ def check_short_lag(
     The effect is the logarithm of what they share over what the later pairs lead to expect:
     −0.1 means a tenth too few. It warns below −0.03 or above 0.03, and fails below −0.3, from
     where on leaving out the affected pairs no longer repairs the estimate.
-
-    Parameters
-    ----------
-    pairs, fit, shapes
-        As for `find_short_lag`.
-    found
-        What it returned.
-    level
-        What is compared.
     """
     what = things(level)
     if found is not None:

@@ -22,17 +22,7 @@ _LEAST_VARIANCE = 1e-12
 def find_numbers(
     n_shared: NDArray[np.int64], days: NDArray[np.int64], rate: float
 ) -> tuple[Numbers, Numbers]:
-    """Return the three numbers of each stratum and their error variances; NaN where unknown.
-
-    Parameters
-    ----------
-    n_shared
-        For each stratum the URLs that each two crawls share, with the sizes on the diagonal.
-    days
-        Day number of each crawl, rising.
-    rate
-        Share of the URLs that were counted.
-    """
+    """Return the three numbers of each stratum and their error variances; NaN where unknown."""
     fits = fit_strata(n_shared, (days - days[0]) / DAYS_PER_YEAR)
     known = ~np.isnan(fits.level)
     n_known = known.sum(axis=1)
@@ -84,15 +74,7 @@ class StratumFits(NamedTuple):
 
 
 def fit_strata(n_shared: NDArray[np.int64], years: Numbers) -> StratumFits:
-    """Fit the two-way model to each stratum.
-
-    Parameters
-    ----------
-    n_shared
-        For each stratum the URLs that each two crawls share, with the sizes on the diagonal.
-    years
-        Time of each crawl, rising.
-    """
+    """Fit the two-way model to each stratum."""
     shared = n_shared.astype(np.float64)
     sizes = np.diagonal(shared, axis1=1, axis2=2)
     held = sizes > 0
@@ -211,13 +193,6 @@ def pool(values: Numbers, variances: Numbers) -> tuple[Numbers, Numbers]:
 
     Strata are draws from a distribution; each estimate is moved towards its mean as far as its
     error and the spread of the strata say. A stratum without an estimate is at the mean.
-
-    Parameters
-    ----------
-    values
-        Of each stratum; NaN where it is not known.
-    variances
-        Their error variances.
 
     Returns
     -------

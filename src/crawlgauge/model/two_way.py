@@ -62,13 +62,6 @@ def fit_columns(pairs: PairData, included: NDArray[np.bool_]) -> ColumnFits:
 
     The weights are 1/(τ² + v), v being the variance of counting; τ² is what the residuals vary
     by beyond v, found in a few passes.
-
-    Parameters
-    ----------
-    pairs
-        The pairs to fit.
-    included
-        For each fit a row of truth values, one for each row of `pairs`.
     """
     order = np.argsort(pairs.end, kind="stable")
     ends, first, column = np.unique(pairs.end[order], return_index=True, return_inverse=True)
@@ -209,11 +202,6 @@ def fit_two_way(pairs: PairData) -> TwoWayFit:
 
     With three crawls the fit is saturated and equals the closed form
     ``c_2 = X_12·X_23 / (M_2·X_13)``.
-
-    Parameters
-    ----------
-    pairs
-        The pairs to fit.
     """
     fits = fit_columns(pairs, np.ones((1, pairs.end.size), dtype=np.bool_))
     level, slope, n_freedom = fits.level[0], float(fits.slope[0]), int(fits.n_freedom[0])
@@ -234,15 +222,7 @@ def fit_two_way(pairs: PairData) -> TwoWayFit:
 
 
 def refused_fit(n_crawls: int, reason: str) -> TwoWayFit:
-    """Make a fit in which nothing is known, for one reason.
-
-    Parameters
-    ----------
-    n_crawls
-        Number of crawls.
-    reason
-        Why nothing is known.
-    """
+    """Make a fit in which nothing is known, for one reason."""
     return TwoWayFit(
         log_coverage=np.full(n_crawls, np.nan),
         log_persistence=np.nan,
@@ -275,11 +255,6 @@ def lower_bound(pairs: PairData) -> float | None:
 
     As nothing lives on more than completely, it is the least that the newer crawl covers. None
     if the crawls are not two, of the same date, not compared, or share nothing.
-
-    Parameters
-    ----------
-    pairs
-        The pairs of a series.
     """
     if pairs.n_crawls != 2 or pairs.n_pairs == 0 or pairs.lag_years[0] == 0:  # noqa: PLR2004 - two
         return None
@@ -287,15 +262,7 @@ def lower_bound(pairs: PairData) -> float | None:
 
 
 def fit_two_crawls(pairs: PairData, persistence: float | None) -> TwoWayFit:
-    """Say what two crawls tell, with a persistence known from elsewhere or without.
-
-    Parameters
-    ----------
-    pairs
-        Of two crawls.
-    persistence
-        Share of the URLs that live on for a year, or None if it is not known.
-    """
+    """Say what two crawls tell, with a persistence known from elsewhere or without."""
     if pairs.n_pairs == 0:
         return refused_fit(2, _TWO_SHARE_NOTHING if pairs.n_known else _NOT_COMPARED)
     bound = lower_bound(pairs)
