@@ -130,7 +130,7 @@ def score_archive(regime: str, table: SimulatedTable) -> tuple[dict[str, Score],
     typical = np.log(_COVERAGE) + pairs.years[1:].mean() * trend
     growth = log_growth(pairs.years, np.log(pairs.n_urls) - fit.log_coverage)
     line, errors = fit_line(pairs)
-    alone = jackknife_variance(delete_each_crawl(pairs).log_coverage[:, 1:2]).variance[0]
+    alone = jackknife_variance(delete_each_crawl(pairs)[:, 4:5])[0][0]
     by_leaving_out = Margin(
         half_width=float(stdtrit(pairs.n_crawls - 2, (1 + LEVEL) / 2)) * np.sqrt(alone)
     )

@@ -4,7 +4,7 @@ import pytest
 
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.intervals import Margin
-from crawlgauge.model.ranges import exponential, growth_rate, half_life_years, population
+from crawlgauge.model.ranges import from_log, half_life_years, within
 
 TOO_LONG = "longer than this series can tell"
 
@@ -14,7 +14,7 @@ def interval(value, low, high):
 
 
 def test_an_exponential_has_an_interval_of_equal_ratios():
-    found = exponential(math.log(0.4), Margin(half_width=math.log(2)), None)
+    found = from_log(math.log(0.4), Margin(half_width=math.log(2)), None)
     assert (found.value, found.low, found.high) == pytest.approx((0.4, 0.2, 0.8))
     assert (found.level, found.basis, found.reason) == (0.95, "interval", None)
 
@@ -24,27 +24,26 @@ def test_an_exponential_has_an_interval_of_equal_ratios():
     [(Margin(reason="few"), None, "few"), (Margin(), "fit", "fit"), (Margin(), None, None)],
 )
 def test_without_a_margin_the_reason_is_kept(margin, reason, expected):
-    found = exponential(0.0, margin, reason)
+    found = from_log(0.0, margin, reason)
     assert found == Estimate(value=1.0, reason=expected)
 
 
 def test_an_unknown_value_has_no_interval_whatever_the_margin():
-    found = exponential(math.nan, Margin(half_width=1.0), "not identifiable")
+    found = from_log(math.nan, Margin(half_width=1.0), "not identifiable")
     assert found == Estimate.unknown("not identifiable")
 
 
 def test_growth_is_the_exponential_minus_one():
-    found = growth_rate(math.log(1.1), Margin(half_width=math.log(1.1)), None)
+    found = from_log(math.log(1.1), Margin(half_width=math.log(1.1)), None, math.expm1)
     assert (found.value, found.low, found.high) == pytest.approx((0.1, 0.0, 0.21))
 
 
-def test_a_population_is_the_size_over_the_coverage_with_the_ends_reversed():
-    margin = Margin(half_width=math.log(1.25))
-    coverage = exponential(math.log(0.5), margin, None)
-    found = population(1000, math.log(0.5), margin, None)
-    assert found.value == pytest.approx(1000 / coverage.value)
-    assert found.low == pytest.approx(1000 / coverage.high)
-    assert found.high == pytest.approx(1000 / coverage.low)
+def test_what_is_impossible_is_cut_from_a_range_and_a_wide_one_tells_nothing():
+    assert within(interval(0.9, 0.8, 1.2), most=1.0) == interval(0.9, 0.8, 1.0)
+    assert within(interval(50.0, 20.0, 90.0), least=30.0) == interval(50.0, 30.0, 90.0)
+    assert within(interval(1.5, 1.1, 2.0), most=1.0).value is None
+    assert "factor of ten" in within(interval(0.3, 0.05, 0.9)).why
+    assert within(Estimate.unknown("why")) == Estimate.unknown("why")
 
 
 def test_a_half_life_is_that_of_the_persistence_at_each_end():

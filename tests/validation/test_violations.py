@@ -13,7 +13,7 @@ import pytest
 
 from crawlgauge.model.checks import diagnose
 from crawlgauge.model.coverage import estimate_coverage
-from crawlgauge.model.decay import coverage_range
+from crawlgauge.model.decay import outermost
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 from crawlgauge.simulate.archive_files import count_archive
@@ -141,9 +141,9 @@ def test_after_a_change_of_scope_the_latest_regime_has_its_true_coverage():
 @pytest.mark.parametrize("name", ["survival-mix", "survival-mix-extreme"])
 def test_with_mixed_lifetimes_the_range_over_shapes_holds_what_one_rate_misses(name):
     diagnosis = diagnose(draw(name, 1))
-    between = coverage_range(diagnosis.shapes)
+    lowest, highest = outermost(diagnosis.shapes)
     assert math.exp(diagnosis.fit.log_typical) < 0.88 * 0.46
-    assert between.low < 0.46 < 1.03 * between.high
+    assert lowest.coverage < 0.46 < 1.03 * highest.coverage
 
 
 @pytest.mark.parametrize(("name", "n_lags"), [("avoid-most", 1), ("avoid-two", 2)])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
+from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.intervals import Margins
 from crawlgauge.model.pairs import PairData
 from crawlgauge.model.paper import ZeroPairs, has_too_many_zeros
@@ -13,7 +13,7 @@ from crawlgauge.model.phrases import count, names, per_year, percent, span, thin
 from crawlgauge.model.two_way import TwoWayFit, lower_bound
 from crawlgauge.overlaps.table import OverlapTable
 
-__all__ = ["list_cautions"]
+__all__ = ["find_repeats", "list_cautions"]
 
 _HALF = 0.5
 _LONG_CRAWL = 0.2
@@ -31,38 +31,28 @@ def list_cautions(
     *,
     is_headline: bool = True,
 ) -> tuple[str, ...]:
-    """List the warnings that belong to a fit, the gravest first.
-
-    Parameters
-    ----------
-    table
-        The overlaps.
-    pairs
-        Its pairs.
-    fit
-        The two-way model.
-    zeros
-        The pairs that share nothing.
-    margins
-        Of the fit.
-    is_headline
-        Whether the headline comes from the fit, and not from capture histories.
-    """
+    """List the warnings that belong to a fit, the gravest first."""
+    about_input = (
+        *_about_few_crawls(table, pairs, fit, margins),
+        *(_about_times(table, pairs, fit) if is_headline else ()),
+        *_about_long_crawls(table, pairs),
+        *_about_input(table, pairs),
+    )
     if not is_headline:
-        return (
-            *_about_few_crawls(table, pairs, fit, margins),
-            *_about_long_crawls(table, pairs),
-            *_about_input(table, pairs),
-        )
+        return about_input
     return (
         *_about_impossible_values(table, pairs, fit, margins),
         *_about_zeros(table, pairs, zeros),
-        *_about_few_crawls(table, pairs, fit, margins),
-        *_about_times(table, pairs, fit),
-        *_about_long_crawls(table, pairs),
-        *_about_input(table, pairs),
+        *about_input,
         *_about_uneven_capture(table, pairs, margins),
     )
+
+
+def find_repeats(table: OverlapTable) -> list[tuple[int, int]]:
+    """Return the positions of every two crawls that hold the same, the earlier crawl first."""
+    sizes = np.diag(table.n_shared)
+    same = (table.n_shared == sizes) & (sizes[:, None] == sizes) & (sizes > 0)
+    return [(int(a), int(b)) for a, b in np.argwhere(np.triu(same, k=1))]
 
 
 def _about_impossible_values(
@@ -158,24 +148,23 @@ def _about_few_crawls(
                 "to get intervals."
             )
         case 4 if margins.typical.half_width is not None:
-            yield _about_four_crawls(fit.log_typical, margins.typical.half_width)
+            half_width = margins.typical.half_width
+            wide = "wide for what the data show"
+            if half_width >= _WIDE:
+                low, high = (math.exp(fit.log_typical + side * half_width) for side in (-1, 1))
+                wide = (
+                    f"very wide: the typical coverage may lie anywhere from {percent(low)} to "
+                    f"{percent(high)}, so that the figures are an order of magnitude only"
+                )
+            yield (
+                f"With four crawls the intervals rest on two degrees of freedom and are {wide}. "
+                "Each further crawl narrows them considerably."
+            )
         case n if n > 2 and fit.n_freedom <= 0 and fit.estimated.any():  # noqa: PLR2004 - as above
             yield (
                 "So many pairs are missing that nothing is left to judge the error by, and "
                 f"{_sampling_alone(margins)}. Supply the missing overlaps to get intervals."
             )
-
-
-def _about_four_crawls(log_typical: float, half_width: float) -> str:
-    opening = "With four crawls the intervals rest on two degrees of freedom"
-    advice = "Each further crawl narrows them considerably."
-    if half_width < _WIDE:
-        return f"{opening} and are wide for what the data show. {advice}"
-    low, high = (percent(math.exp(log_typical + side * half_width)) for side in (-1, 1))
-    return (
-        f"{opening} and are very wide: the typical coverage may lie anywhere from {low} to {high}, "
-        f"so that the figures are an order of magnitude only. {advice}"
-    )
 
 
 def _sampling_alone(margins: Margins) -> str:
@@ -199,14 +188,16 @@ def _about_times(table: OverlapTable, pairs: PairData, fit: TwoWayFit) -> Iterat
 
 
 def _about_long_crawls(table: OverlapTable, pairs: PairData) -> Iterator[str]:
-    gaps = np.diff(np.unique(pairs.days)) / DAYS_PER_YEAR
-    if not gaps.size:
-        return
-    gap = float(gaps.min())
-    too_long = [
-        f"{crawl.label} ({span(duration)})"
+    gap = float((np.diff(np.unique(pairs.days)) / DAYS_PER_YEAR).min(initial=np.inf))
+    durations = (
+        (crawl.label, (crawl.last_capture - crawl.first_capture).total_seconds())
         for crawl in table.crawls
-        if (duration := _duration_years(crawl)) is not None and duration > _LONG_CRAWL * gap
+        if crawl.first_capture is not None and crawl.last_capture is not None
+    )
+    too_long = [
+        f"{label} ({span(seconds / _SECONDS_PER_YEAR)})"
+        for label, seconds in durations
+        if seconds / _SECONDS_PER_YEAR > _LONG_CRAWL * gap
     ]
     if too_long:
         yield (
@@ -217,12 +208,7 @@ def _about_long_crawls(table: OverlapTable, pairs: PairData) -> Iterator[str]:
 
 
 def _about_input(table: OverlapTable, pairs: PairData) -> Iterator[str]:
-    sizes = np.diag(table.n_shared)
-    alike = [
-        f"{table.crawls[a].label} and {table.crawls[b].label}"
-        for a, b in zip(*np.nonzero(np.triu(table.n_shared == sizes, k=1)), strict=True)
-        if sizes[a] == sizes[b] > 0
-    ]
+    alike = [f"{table.crawls[a].label} and {table.crawls[b].label}" for a, b in find_repeats(table)]
     if alike:
         yield (
             f"The same {things(table.level)} are in {names(alike)}: was one of them added twice? "
@@ -271,9 +257,3 @@ def _left_out(number: int) -> str:
     if number == 1:
         return "1 pair of crawls shares nothing and was left out"
     return f"{number} pairs of crawls share nothing and were left out"
-
-
-def _duration_years(crawl: Crawl) -> float | None:
-    if crawl.first_capture is None or crawl.last_capture is None:
-        return None
-    return (crawl.last_capture - crawl.first_capture).total_seconds() / _SECONDS_PER_YEAR

@@ -1,17 +1,18 @@
 """From an overlap table to everything that its pairs and capture histories can tell."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge._version import __version__
+from crawlgauge.crawl import Crawl
 from crawlgauge.errors import FitError
 from crawlgauge.model.cautions import list_cautions
-from crawlgauge.model.checks import Diagnosis, diagnose, run_checks
-from crawlgauge.model.decay import coverage_range, draw_decay_curves
+from crawlgauge.model.checks import CURVATURE, Diagnosis, diagnose, run_checks
+from crawlgauge.model.decay import draw_decay_curves, outermost
 from crawlgauge.model.estimates import (
     Agreement,
     Check,
@@ -27,7 +28,8 @@ from crawlgauge.model.histories.data import count_captures
 from crawlgauge.model.histories.estimates import refine_estimates
 from crawlgauge.model.histories.fits import fit_histories
 from crawlgauge.model.intervals import Margin, Margins, find_margins
-from crawlgauge.model.pairs import PairData, pair_data
+from crawlgauge.model.lack_of_fit import LACK_OF_FIT
+from crawlgauge.model.pairs import Numbers, PairData, pair_data
 from crawlgauge.model.paper import (
     TOO_MANY_ZEROS,
     PooledLine,
@@ -38,16 +40,11 @@ from crawlgauge.model.paper import (
     list_residuals,
 )
 from crawlgauge.model.phrases import percent
-from crawlgauge.model.ranges import exponential, growth_rate, half_life_years, population
+from crawlgauge.model.ranges import from_log, half_life_years
 from crawlgauge.model.statement import state_headline
-from crawlgauge.model.two_way import (
-    TwoWayFit,
-    fit_two_crawls,
-    lower_bound,
-)
+from crawlgauge.model.two_way import TwoWayFit, fit_two_crawls, lower_bound
 from crawlgauge.model.union import estimate_union
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.provenance import Provenance
 
 __all__ = ["estimate_coverage"]
 
@@ -55,86 +52,98 @@ __all__ = ["estimate_coverage"]
 # -------------------------------- the pair-based estimators side by side, each with what it assumes
 
 
-_EVEN = "All URLs are equally likely to be captured and live on at the same rate"
-_ASSUMES = {
-    "paper-forward": f"{_EVEN}; coverage and population are the same at all dates.",
-    "paper-backward": (
-        f"{_EVEN}; coverage is the same at all dates. Its persistence is not that of the URLs but "
-        "persistence × e^(−growth rate): the share of a population that was alive a year before."
-    ),
-    "two-way": f"{_EVEN}; coverage and population may differ from crawl to crawl.",
-    "growth": (
-        f"{_EVEN}; the population grows or shrinks at a steady rate, by which the first crawl is "
-        "extrapolated."
-    ),
-}
+# Typical coverage, persistence, newest population, coverage of each crawl.
+_Row = tuple[float, float | None, float | None, tuple[float | None, ...]]
 
 
-def list_estimators(
-    pairs: PairData, line: PooledLine | None, fit: TwoWayFit, growth: GrowthFit | None
-) -> tuple[EstimatorRow, ...]:
-    """List a row for each pair-based estimator that gives a coverage.
+class _Fits(NamedTuple):
+    """What the estimators are read from; the published method has all pairs, others the chosen."""
 
-    Parameters
-    ----------
-    pairs
-        The pairs that all are fitted to.
-    line
-        The pooled forward line, where there is one.
-    fit
-        The two-way model.
-    growth
-        The model of steady growth, where it is identifiable.
-    """
-    return (
-        *_paper_rows(pairs, line),
-        *_two_way_rows(pairs, fit),
-        *_growth_rows(growth),
+    pairs: PairData
+    forward: PooledLine | None
+    two_way: TwoWayFit
+    growth: GrowthFit | None
+
+
+class _Estimator(NamedTuple):
+    name: str
+    assumes: str
+    read: Callable[[_Fits], _Row | None]
+
+
+def _read_line(pairs: PairData, line: PooledLine | None) -> _Row | None:
+    if line is None:
+        return None
+    population = float(pairs.n_urls[-1]) / line.coverage
+    # One line knows no single crawl.
+    return line.coverage, line.persistence, population, (None,) * pairs.n_crawls
+
+
+def _read_two_way(fits: _Fits) -> _Row | None:
+    fit = fits.two_way
+    if not fit.typical.any():
+        return None
+    coverage = _exponentials(fit.log_coverage)
+    population = None if coverage[-1] is None else float(fits.pairs.n_urls[-1]) / coverage[-1]
+    persistence = math.exp(fit.log_persistence) if fit.has_persistence else None
+    return math.exp(fit.log_typical), persistence, population, coverage
+
+
+def _read_growth(fits: _Fits) -> _Row | None:
+    if fits.growth is None:
+        return None
+    log_population, log_coverage, log_typical, log_persistence = fits.growth
+    typical, persistence, population = map(
+        math.exp, (log_typical, log_persistence, log_population[-1])
     )
+    return typical, persistence, population, _exponentials(log_coverage)
 
 
-def _paper_rows(pairs: PairData, forward: PooledLine | None) -> Iterator[EstimatorRow]:
-    lines = {"paper-forward": forward, "paper-backward": fit_pooled(pairs, "backward")}
-    for name, line in lines.items():
-        if line is not None:
-            yield EstimatorRow(
-                name=name,
-                coverage=line.coverage,
-                persistence=line.persistence,
-                population=float(pairs.n_urls[-1]) / line.coverage,
-                # One line knows no single crawl.
-                per_crawl=(None,) * pairs.n_crawls,
-                assumes=_ASSUMES[name],
-            )
-
-
-def _two_way_rows(pairs: PairData, fit: TwoWayFit) -> Iterator[EstimatorRow]:
-    if fit.typical.any():
-        coverage = _exponentials(fit.log_coverage)
-        yield EstimatorRow(
-            name="two-way",
-            coverage=math.exp(fit.log_typical),
-            persistence=math.exp(fit.log_persistence) if fit.has_persistence else None,
-            population=None if coverage[-1] is None else float(pairs.n_urls[-1]) / coverage[-1],
-            per_crawl=coverage,
-            assumes=_ASSUMES["two-way"],
-        )
-
-
-def _growth_rows(growth: GrowthFit | None) -> Iterator[EstimatorRow]:
-    if growth is not None:
-        yield EstimatorRow(
-            name="growth",
-            coverage=math.exp(growth.log_typical),
-            persistence=math.exp(growth.log_persistence),
-            population=math.exp(growth.log_population[-1]),
-            per_crawl=_exponentials(growth.log_coverage),
-            assumes=_ASSUMES["growth"],
-        )
-
-
-def _exponentials(logs: NDArray[np.float64]) -> tuple[float | None, ...]:
+def _exponentials(logs: Numbers) -> tuple[float | None, ...]:
     return tuple(None if np.isnan(log) else math.exp(log) for log in logs)
+
+
+_EVEN = "All URLs are equally likely to be captured and live on at the same rate"
+_ESTIMATORS = (
+    _Estimator(
+        "paper-forward",
+        f"{_EVEN}; coverage and population are the same at all dates.",
+        lambda fits: _read_line(fits.pairs, fits.forward),
+    ),
+    _Estimator(
+        "paper-backward",
+        f"{_EVEN}; coverage is the same at all dates. Its persistence is not that of the URLs but "
+        "persistence × e^(−growth rate): the share of a population that was alive a year before.",
+        lambda fits: _read_line(fits.pairs, fit_pooled(fits.pairs, "backward")),
+    ),
+    _Estimator(
+        "two-way",
+        f"{_EVEN}; coverage and population may differ from crawl to crawl.",
+        _read_two_way,
+    ),
+    _Estimator(
+        "growth",
+        f"{_EVEN}; the population grows or shrinks at a steady rate, by which the first crawl is "
+        "extrapolated.",
+        _read_growth,
+    ),
+)
+
+
+def _list_estimators(fits: _Fits) -> tuple[EstimatorRow, ...]:
+    """List a row for each pair-based estimator that gives a coverage."""
+    return tuple(
+        EstimatorRow(
+            name=estimator.name,
+            coverage=numbers[0],
+            persistence=numbers[1],
+            population=numbers[2],
+            per_crawl=numbers[3],
+            assumes=estimator.assumes,
+        )
+        for estimator in _ESTIMATORS
+        if (numbers := estimator.read(fits)) is not None
+    )
 
 
 # ---------------- from an overlap table to everything that its pairs and capture histories can tell
@@ -168,24 +177,29 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
         If there is one crawl only, or if `persistence` does not fit the crawls.
     """
     _check_request(table, persistence)
+    given = {} if persistence is None else {"persistence": persistence}
     pairs = pair_data(table)
     diagnosis = diagnose(table)
     fit = _fit(diagnosis, persistence)
     margins = find_margins(diagnosis.pairs, fit)
     line = fit_pooled(pairs, "forward")
     growth = None if has_too_many_zeros(pairs) else fit_growth_model(diagnosis.pairs)
-    per_crawl = _per_crawl(table, fit, margins, growth)
+    per_crawl = tuple(
+        _crawl_estimate(crawl, place, fit, margins, growth)
+        for place, crawl in enumerate(table.crawls)
+    )
     newest = Newest(
         label=per_crawl[-1].label,
         coverage=per_crawl[-1].coverage,
         population=per_crawl[-1].population,
     )
-    coverage = exponential(fit.log_typical, margins.typical, fit.typical_reason)
-    turnover = exponential(fit.log_persistence, margins.persistence, fit.persistence_reason)
+    coverage = from_log(fit.log_typical, margins.typical, fit.typical_reason)
+    turnover = from_log(fit.log_persistence, margins.persistence, fit.persistence_reason)
     half_life = half_life_years(turnover, float(pairs.years[-1] - pairs.years[0]))
     growth_per_year = _growth_per_year(pairs, fit, margins.growth)
     checks = run_checks(diagnosis, growth_per_year)
     fits = fit_histories(table, diagnosis, checks)
+    is_bent = any(check.id == CURVATURE.id and check.status == "warn" for check in checks)
     failed = _gravest(checks)
     if failed is not None and coverage.value is not None:
         reason = f"the check {failed.id} failed: do not trust this number"
@@ -205,7 +219,7 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
                 least=lower_bound(pairs),
                 is_given=persistence is not None,
                 failure=None if failed is None else failed.message,
-                most=_most_by_shape(diagnosis, checks),
+                most=outermost(diagnosis.shapes)[1].coverage if is_bent else None,
             ),
         ),
         newest=newest,
@@ -215,7 +229,7 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
         growth_per_year=growth_per_year,
         per_crawl=per_crawl,
         paper=fit_paper(pairs, tuple(crawl.label for crawl in table.crawls)),
-        estimators=list_estimators(pairs, line, fit, growth),
+        estimators=_list_estimators(_Fits(pairs, line, fit, growth)),
         agreement=Agreement(
             spread=None,
             grade="none",
@@ -235,7 +249,12 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
             margins,
             is_headline=fits is None or fits.views is None,
         ),
-        provenance=_provenance(table, persistence),
+        # The table may come from another version; the estimates are this one's.
+        provenance=replace(
+            table.provenance,
+            crawlgauge=__version__,
+            settings={**table.provenance.settings, **given},
+        ),
         decay_curves=draw_decay_curves(diagnosis.pairs, fit, diagnosis.shapes, table.level),
         capture_frequencies=count_captures(table),
     )
@@ -259,16 +278,10 @@ def _possible(persistence: Estimate) -> Estimate:
     return persistence
 
 
-def _most_by_shape(diagnosis: Diagnosis, checks: tuple[Check, ...]) -> float | None:
-    """Return the largest coverage over shapes of decay, if the check curvature warns."""
-    warns = any(check.id == "curvature" and check.status == "warn" for check in checks)
-    return coverage_range(diagnosis.shapes).high if warns else None
-
-
 def _gravest(checks: tuple[Check, ...]) -> Check | None:
     """Return the check that failed and says the most; scatter alone names no cause."""
     failed = [check for check in checks if check.status == "fail"]
-    return max(failed, key=lambda check: check.id != "lack-of-fit", default=None)
+    return max(failed, key=lambda check: check.id != LACK_OF_FIT.id, default=None)
 
 
 def _check_request(table: OverlapTable, persistence: float | None) -> None:
@@ -312,28 +325,19 @@ def _growth_per_year(pairs: PairData, fit: TwoWayFit, margin: Margin) -> Estimat
     log_coverage = np.where(fit.typical, fit.log_coverage, np.nan)
     rate = log_growth(pairs.years, np.log(pairs.n_urls) - log_coverage)
     if rate is not None:
-        return growth_rate(rate, margin, fit.typical_reason)
+        return from_log(rate, margin, fit.typical_reason, math.expm1)
     refused = has_too_many_zeros(pairs) and pairs.n_crawls > _TWO
     return Estimate.unknown(TOO_MANY_ZEROS if refused else _ONE_DATE)
 
 
-def _per_crawl(
-    table: OverlapTable, fit: TwoWayFit, margins: Margins, growth: GrowthFit | None
-) -> tuple[CrawlEstimate, ...]:
-    return tuple(
-        _crawl_estimate(table, fit, margins, growth, position) for position in range(table.n_crawls)
-    )
-
-
 def _crawl_estimate(
-    table: OverlapTable, fit: TwoWayFit, margins: Margins, growth: GrowthFit | None, position: int
+    crawl: Crawl, place: int, fit: TwoWayFit, margins: Margins, growth: GrowthFit | None
 ) -> CrawlEstimate:
-    crawl, reason = table.crawls[position], fit.coverage_reasons[position]
-    log_coverage = float(fit.log_coverage[position])
-    coverage = exponential(log_coverage, margins.coverage[position], reason)
+    reason, log_coverage = fit.coverage_reasons[place], float(fit.log_coverage[place])
+    coverage = from_log(log_coverage, margins.coverage[place], reason)
     notes = []
     if math.isnan(log_coverage) and growth is not None:
-        extrapolated = math.exp(growth.log_coverage[position])
+        extrapolated = math.exp(growth.log_coverage[place])
         notes.append(f"extrapolated by the growth model: {percent(extrapolated)}")
     if log_coverage > 0 and coverage.low is not None and coverage.low < 1:
         notes.append(f"above 100 %, so at least {percent(coverage.low)}")
@@ -344,13 +348,8 @@ def _crawl_estimate(
     return CrawlEstimate(
         label=crawl.label,
         coverage=coverage,
-        population=population(crawl.n_urls, log_coverage, margins.population[position], reason),
+        population=from_log(
+            math.log(crawl.n_urls) - log_coverage, margins.population[place], reason
+        ),
         note="; ".join(notes),
     )
-
-
-def _provenance(table: OverlapTable, persistence: float | None) -> Provenance:
-    given = {} if persistence is None else {"persistence": persistence}
-    settings = {**table.provenance.settings, **given}
-    # The table may come from another version; the estimates are this one's.
-    return replace(table.provenance, crawlgauge=__version__, settings=settings)

@@ -1,6 +1,7 @@
 """The types that the model hands over: a number with its doubt, and all numbers of a series."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from crawlgauge.crawl import Crawl
@@ -10,6 +11,7 @@ __all__ = [
     "Agreement",
     "Basis",
     "Check",
+    "CheckSpec",
     "CrawlEstimate",
     "DecayCurve",
     "Estimate",
@@ -67,6 +69,19 @@ class Estimate:
     def unknown(cls, reason: str) -> "Estimate":
         """Make an estimate that is not known, and say why."""
         return cls(value=None, reason=reason)
+
+    @property
+    def why(self) -> str:
+        """The reason as it stands in a sentence; empty if there is none."""
+        return (self.reason or "").removeprefix("not identifiable: ")
+
+    def map(self, change: Callable[[float], float]) -> "Estimate":
+        """Return the estimate with its value and the ends of its range changed alike."""
+        value, low, high = (
+            None if number is None else change(number)
+            for number in (self.value, self.low, self.high)
+        )
+        return replace(self, value=value, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +212,42 @@ class Check:
     effect: float | None
     threshold: float | None
     message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSpec:
+    """What a check asks, for those who read its result.
+
+    Parameters
+    ----------
+    id, threshold
+        Its name, and the effect from which on it speaks.
+    question
+        What it asks.
+    meaning
+        What it means if the answer is no, and what that does to the estimates.
+    computation
+        How it is computed, and what its effect and thresholds are.
+    advice
+        What to do.
+    """
+
+    id: str
+    threshold: float
+    question: str
+    meaning: str
+    computation: str
+    advice: str
+
+    def found(self, status: Status, effect: float | None, message: str) -> Check:
+        """Make the check's result."""
+        return Check(
+            id=self.id, status=status, effect=effect, threshold=self.threshold, message=message
+        )
+
+    def not_testable(self, reason: str) -> Check:
+        """Make the result of a check that the data do not allow."""
+        return self.found("na", None, f"Not testable: {reason}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,6 @@ __all__ = [
     "compare_levels",
     "compare_newest",
     "find_level",
-    "find_repeats",
     "predict_next",
     "read_series",
 ]
@@ -298,27 +297,6 @@ def read_series(table: OverlapTable, first: int = 0) -> Series:
         overlap=None if partner is None else with_newest[partner] / table.crawls[-1].n_counted,
         shares_nothing=bool(shares_nothing),
     )
-
-
-def find_repeats(table: OverlapTable) -> list[tuple[str, str]]:
-    """Return the labels of crawls that hold the same as an earlier one, with those of the latter.
-
-    Parameters
-    ----------
-    table
-        Overlaps of one crawl or more.
-    """
-    sizes = [crawl.n_counted for crawl in table.crawls]
-    repeats = []
-    for later in range(1, table.n_crawls):
-        same = [
-            earlier
-            for earlier in range(later)
-            if sizes[earlier] == sizes[later] == table.n_shared[earlier, later] > 0
-        ]
-        if same:
-            repeats.append((table.crawls[later].label, table.crawls[same[0]].label))
-    return repeats
 
 
 # ----------------------------------------------- what earlier crawls lead one to expect of the next

@@ -1,11 +1,11 @@
 """Growth of the population, and the model of steady growth that reaches back to the first crawl."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.pairs import MAX_LOG, PairData, freeze_arrays
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData
 from crawlgauge.model.paper import fit_linear
 
 __all__ = ["GrowthFit", "fit_growth_model", "growth_coefficients", "log_growth"]
@@ -13,8 +13,7 @@ __all__ = ["GrowthFit", "fit_growth_model", "growth_coefficients", "log_growth"]
 _MIN_DATES = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class GrowthFit:
+class GrowthFit(NamedTuple):
     """Populations on an exponential curve through all dates, with a common persistence.
 
     Parameters
@@ -30,13 +29,10 @@ class GrowthFit:
         Per year.
     """
 
-    log_population: NDArray[np.float64]
-    log_coverage: NDArray[np.float64]
+    log_population: Numbers
+    log_coverage: Numbers
     log_typical: float
     log_persistence: float
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "log_population", "log_coverage")
 
 
 def fit_growth_model(pairs: PairData) -> GrowthFit | None:
@@ -45,22 +41,15 @@ def fit_growth_model(pairs: PairData) -> GrowthFit | None:
     The model is ``ln X_ij − ln M_i − ln M_j = −ln N_0 − ρ·(t_j − t̄) + a·D_ij``. Pairs weigh
     equally, because what it leaves over is mostly the scatter of the populations about the
     curve and not the noise of counting.
-
-    Parameters
-    ----------
-    pairs
-        The pairs to fit.
     """
     years = pairs.years - pairs.years.mean()
     design = np.column_stack([np.ones(pairs.end.size), years[pairs.end], pairs.lag_years])
     # Containment is a ratio within the sample; the population is that of all URLs.
     response = pairs.log_forward - np.log(pairs.n_urls[pairs.end])
-    fit = fit_linear(design, response, pairs.weight)
-    if np.isnan(fit.parameters).any():
-        return None
-    level, trend, slope = fit.parameters
+    level, trend, slope = fit_linear(design, response, pairs.weight)[0]
     log_population = -(level + trend * years)
-    if max(abs(slope), np.abs(log_population).max()) > MAX_LOG:
+    largest = np.abs([slope, *log_population]).max()
+    if np.isnan(largest) or largest > MAX_LOG:
         return None
     log_coverage = np.log(pairs.n_urls) - log_population
     return GrowthFit(
@@ -71,15 +60,8 @@ def fit_growth_model(pairs: PairData) -> GrowthFit | None:
     )
 
 
-def log_growth(years: NDArray[np.float64], log_population: NDArray[np.float64]) -> float | None:
+def log_growth(years: Numbers, log_population: Numbers) -> float | None:
     """Return the trend of the log population per year, or None if the dates give none.
-
-    Parameters
-    ----------
-    years
-        Time of each crawl.
-    log_population
-        Logarithm of the population at each crawl; NaN where it is not known.
 
     Examples
     --------
@@ -92,17 +74,8 @@ def log_growth(years: NDArray[np.float64], log_population: NDArray[np.float64]) 
     return rate if trend.any() and abs(rate) <= MAX_LOG else None
 
 
-def growth_coefficients(
-    years: NDArray[np.float64], known: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def growth_coefficients(years: Numbers, known: NDArray[np.bool_]) -> Numbers:
     """Return how much each crawl's log population counts in the trend; all 0 without two dates.
-
-    Parameters
-    ----------
-    years
-        Time of each crawl.
-    known
-        Whether its population is known.
 
     Examples
     --------

@@ -9,12 +9,13 @@ standard errors that overlaps come with.
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.model.growth import growth_coefficients
-from crawlgauge.model.pairs import PairData, freeze_arrays
+from crawlgauge.model.pairs import Numbers, PairData
 from crawlgauge.model.two_way import TwoWayFit, fit_columns
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
     "Margin",
     "Margins",
     "delete_each_crawl",
-    "find_components",
     "find_margins",
     "jackknife_variance",
     "urn_moments",
@@ -35,8 +35,7 @@ __all__ = [
 # ------------------------------------------------------- how much each pair counts in each estimate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Influence:
+class Influence(NamedTuple):
     """Estimates as weighted sums of the logarithms of overlaps and sizes.
 
     Parameters
@@ -49,46 +48,33 @@ class Influence:
         logarithm of its size counts as much, with the other sign.
     """
 
-    shared: NDArray[np.float64]
-    starts: NDArray[np.float64]
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "shared", "starts")
+    shared: Numbers
+    starts: Numbers
 
 
-def weigh_pairs(pairs: PairData, fit: TwoWayFit, combinations: NDArray[np.float64]) -> Influence:
+def weigh_pairs(pairs: PairData, fit: TwoWayFit, combinations: Numbers) -> Influence:
     """Write linear combinations of a fit's parameters as sums over the pairs.
 
-    Parameters
-    ----------
-    pairs
-        The fitted pairs.
-    fit
-        The fit, whose weights are taken as given.
-    combinations
-        For each wanted estimate, the coefficients of the crawls' log coverages and, last, of the
-        log persistence; 0 for what is not identifiable.
+    Each row of `combinations` has the coefficients of the crawls' log coverages and, last, of the
+    log persistence; 0 for what is not identifiable.
     """
     n, end, lags = pairs.n_crawls, pairs.end, pairs.lag_years
     weight = pairs.fit_weights(fit.tau_squared)
-    total = np.bincount(end, weight, minlength=n)
-    total[total == 0] = 1.0
-    mean_lag = np.bincount(end, weight * lags, minlength=n) / total
+    mean_lag = pairs.column_means(weight, lags)
     of_slope = weight * (lags - mean_lag[end])
     of_slope *= 1 / float(of_slope @ lags) if fit.has_persistence else 0.0
     levels, slopes = combinations[:, :n], combinations[:, n]
-    rows = levels[:, end] * (weight / total[end])
+    rows = levels[:, end] * (weight / pairs.column_totals(weight)[end])
     rows += (slopes - levels @ mean_lag)[:, None] * of_slope
-    # Both directions of a same-date pair are the same overlap.
-    low, high = np.minimum(pairs.start, end), np.maximum(pairs.start, end)
-    shared = _sum_by(low * n + high, rows, n * n).reshape(len(rows), n, n)
-    return Influence(shared=shared, starts=_sum_by(pairs.start, rows, n))
+    shared = [np.bincount(_cells(pairs), row, minlength=n * n).reshape(n, n) for row in rows]
+    starts = [np.bincount(pairs.start, row, minlength=n) for row in rows]
+    return Influence(shared=np.array(shared), starts=np.array(starts))
 
 
-def _sum_by(
-    places: NDArray[np.int64], rows: NDArray[np.float64], n_places: int
-) -> NDArray[np.float64]:
-    return np.array([np.bincount(places, row, minlength=n_places) for row in rows])
+def _cells(pairs: PairData) -> NDArray[np.int64]:
+    """Return each pair's place above the diagonal: both directions of one date are the same."""
+    low, high = np.minimum(pairs.start, pairs.end), np.maximum(pairs.start, pairs.end)
+    return low * pairs.n_crawls + high
 
 
 # --------------------------------------------------------------- lack of fit, pooled over all pairs
@@ -97,57 +83,35 @@ def _sum_by(
 _RANK_TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorComponents:
-    """Variances of the two parts of a residual.
-
-    Parameters
-    ----------
-    of_start
-        Variance that pairs with the same earlier crawl share.
-    of_pair
-        Variance of single pairs, as a multiple of what the fit's weights take it for.
-    """
-
-    of_start: float
-    of_pair: float
-
-    def variance(
-        self, pairs: PairData, fit: TwoWayFit, influence: Influence
-    ) -> NDArray[np.float64]:
-        """Return the variance of each estimate that follows."""
-        n = pairs.n_crawls
-        low, high = np.minimum(pairs.start, pairs.end), np.maximum(pairs.start, pairs.end)
-        weight = np.bincount(low * n + high, pairs.fit_weights(fit.tau_squared), minlength=n * n)
-        expected = np.divide(1.0, weight, out=np.zeros(n * n), where=weight > 0).reshape(n, n)
-        by_starts = np.sum(influence.starts**2, axis=1)
-        by_pairs = np.einsum("fij,fij,ij->f", influence.shared, influence.shared, expected)
-        variance: NDArray[np.float64] = self.of_start * by_starts + self.of_pair * by_pairs
-        return variance
+def pooled_variance(pairs: PairData, fit: TwoWayFit, influence: Influence) -> Numbers:
+    """Return the variance of each estimate that follows from the lack of fit."""
+    of_start, of_pair = find_components(pairs, fit)
+    n = pairs.n_crawls
+    weight = np.bincount(_cells(pairs), pairs.fit_weights(fit.tau_squared), minlength=n * n)
+    expected = np.divide(1.0, weight, out=np.zeros(n * n), where=weight > 0).reshape(n, n)
+    by_starts = np.sum(influence.starts**2, axis=1)
+    by_pairs = np.einsum("fij,fij,ij->f", influence.shared, influence.shared, expected)
+    variance: Numbers = of_start * by_starts + of_pair * by_pairs
+    return variance
 
 
-def find_components(pairs: PairData, fit: TwoWayFit) -> ErrorComponents:
-    """Estimate the components by their moments (Henderson's third method).
+def find_components(pairs: PairData, fit: TwoWayFit) -> tuple[float, float]:
+    """Estimate the two parts of a residual by their moments (Henderson's third method).
 
-    Parameters
-    ----------
-    pairs
-        The fitted pairs.
-    fit
-        Their two-way model, with degrees of freedom.
+    Returns
+    -------
+    tuple
+        The variance that pairs with the same earlier crawl share, and that of single pairs, as a
+        multiple of what the fit's weights take it for.
     """
     n, start, end = pairs.n_crawls, pairs.start, pairs.end
     weight = pairs.fit_weights(fit.tau_squared)
-    total = np.bincount(end, weight, minlength=n)
-    total[total == 0] = 1.0
     # Within columns there is a residual even where the level of the column means nothing.
-    lags, residuals = (
-        values - (np.bincount(end, weight * values, minlength=n) / total)[end]
-        for values in (pairs.lag_years, pairs.log_forward)
-    )
+    lags = pairs.within_columns(weight, pairs.lag_years)
+    residuals = pairs.within_columns(weight, pairs.log_forward)
     by_pair = np.bincount(start * n + end, weight, minlength=n * n).reshape(n, n)
     # What is left of indicators of the starts once columns and slope are fitted.
-    left = np.diag(by_pair.sum(axis=1)) - (by_pair / total) @ by_pair.T
+    left = np.diag(by_pair.sum(axis=1)) - (by_pair / pairs.column_totals(weight)) @ by_pair.T
     if fit.has_persistence:
         residuals = residuals - fit.log_persistence * lags
         lag_by_start = np.bincount(start, weight * lags, minlength=n)
@@ -163,7 +127,7 @@ def find_components(pairs: PairData, fit: TwoWayFit) -> ErrorComponents:
     of_pair = max(of_all - of_starts, 0.0) / n_left if n_left > 0 else of_all / fit.n_freedom
     excess = max(of_starts - rank * of_pair, 0.0)
     of_start = excess / float(eigenvalues[kept].sum()) if rank else 0.0
-    return ErrorComponents(of_start=of_start, of_pair=of_pair)
+    return of_start, of_pair
 
 
 # -------- sampling variance of estimates under the urn, without forming the covariance of all pairs
@@ -176,8 +140,7 @@ _MAX_PERSISTENCE = 0.9999
 _LEAST_SHARED = 1e-9
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class UrnState:
+class UrnState(NamedTuple):
     """An urn that can have produced the overlaps: what was fitted, made possible.
 
     Parameters
@@ -191,20 +154,17 @@ class UrnState:
         Position of each crawl's date among the different dates.
     """
 
-    coverage: NDArray[np.float64]
-    alive: NDArray[np.float64]
+    coverage: Numbers
+    alive: Numbers
     moments: NDArray[np.int64]
 
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "coverage", "alive", "moments")
-
     @property
-    def sizes(self) -> NDArray[np.float64]:
+    def sizes(self) -> Numbers:
         """Expected size of each crawl."""
         return self.coverage * np.diagonal(self.alive)
 
     @property
-    def shared(self) -> NDArray[np.float64]:
+    def shared(self) -> Numbers:
         """Expected overlap of each two crawls, and the size on the diagonal."""
         shared = self.alive * np.outer(self.coverage, self.coverage)
         np.fill_diagonal(shared, self.sizes)
@@ -217,13 +177,6 @@ def urn_state(pairs: PairData, fit: TwoWayFit) -> UrnState:
     A crawl without an estimate takes over the population of the next one that has one, crawls of
     one date share a population, and a population is never smaller than what survives of the one
     before it.
-
-    Parameters
-    ----------
-    pairs
-        The fitted pairs.
-    fit
-        The two-way model, with a coverage for one crawl or more.
     """
     log_persistence = math.log(_MAX_PERSISTENCE)
     if fit.has_persistence:
@@ -251,8 +204,7 @@ def urn_state(pairs: PairData, fit: TwoWayFit) -> UrnState:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class UrnMoments:
+class UrnMoments(NamedTuple):
     """Second moments of estimates ``Q = Σ h_ij·X_ij`` over independent URLs.
 
     Parameters
@@ -268,14 +220,11 @@ class UrnMoments:
     """
 
     state: UrnState
-    square: NDArray[np.float64]
-    own: NDArray[np.float64]
-    with_alive: NDArray[np.float64]
+    square: Numbers
+    own: Numbers
+    with_alive: Numbers
 
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "square", "own", "with_alive")
-
-    def urn_variance(self) -> NDArray[np.float64]:
+    def urn_variance(self) -> Numbers:
         """Return the variance of each estimate over urns with these sizes and populations."""
         state = self.state
         first = np.unique(state.moments, return_index=True)[1]
@@ -283,28 +232,19 @@ class UrnMoments:
         by_populations = np.sum(with_alive * np.linalg.solve(between, with_alive.T).T, axis=1)
         # Given the populations, the sizes of the crawls are independent of each other.
         by_sizes = self.own**2 @ ((1 - state.coverage) / state.sizes)
-        left: NDArray[np.float64] = self.square - by_populations - by_sizes
+        left: Numbers = self.square - by_populations - by_sizes
         return left.clip(min=0.0)
 
-    def sample_variance(
-        self, sizes: NDArray[np.float64], sample_rate: float
-    ) -> NDArray[np.float64]:
+    def sample_variance(self, sizes: Numbers, sample_rate: float) -> Numbers:
         """Return the variance of each estimate over samples of the same crawls.
 
         A sample keeps each URL in all crawls or in none, so that the errors of an overlap and of
         the size that it is set against largely cancel.
-
-        Parameters
-        ----------
-        sizes
-            For each estimate and crawl, the coefficient of the logarithm of the sampled size.
-        sample_rate
-            Share of the URLs that the sample keeps.
         """
         state = self.state
         per_url = sizes / state.sizes
         with_sizes = self.own + state.coverage * (self.with_alive - self.own)
-        square: NDArray[np.float64] = (
+        square: Numbers = (
             self.square
             + 2 * np.sum(per_url * with_sizes, axis=1)
             + np.sum(per_url * (per_url @ state.shared), axis=1)
@@ -313,25 +253,14 @@ class UrnMoments:
 
 
 def urn_moments(state: UrnState, influence: Influence) -> UrnMoments:
-    """Compute the moments of estimates.
-
-    Parameters
-    ----------
-    state
-        The urn.
-    influence
-        The estimates.
-    """
+    """Compute the moments of estimates."""
     shared, alive = np.maximum(state.shared, _LEAST_SHARED), np.triu(state.alive, k=1)
     # One estimate at a time: its matrices stay in the processor's cache.
     each = [_moments_of(state.coverage, alive, h / shared) for h in influence.shared]
-    square, own, with_alive = (np.array(parts) for parts in zip(*each, strict=True))
-    return UrnMoments(state=state, square=square, own=own, with_alive=with_alive)
+    return UrnMoments(state, *(np.array(parts) for parts in zip(*each, strict=True)))
 
 
-def _moments_of(
-    coverage: NDArray[np.float64], alive: NDArray[np.float64], h: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+def _moments_of(coverage: Numbers, alive: Numbers, h: Numbers) -> tuple[float, Numbers, Numbers]:
     """Sum over sets of crawls by their first and last member, a and d; b and c lie between."""
     forward = h * coverage
     from_first = _sum_before(forward, axis=1)
@@ -353,12 +282,12 @@ def _moments_of(
     return square, own, around + later + earlier
 
 
-def _sum_before(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _sum_before(values: Numbers, axis: int) -> Numbers:
     """Return running sums that leave their own place out."""
     return np.cumsum(values, axis=axis) - values
 
 
-def _sum_after(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _sum_after(values: Numbers, axis: int) -> Numbers:
     """Return running sums from the other end that leave their own place out."""
     return np.flip(_sum_before(np.flip(values, axis), axis), axis)
 
@@ -366,59 +295,14 @@ def _sum_after(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
 # --------- the two-way model without each crawl in turn, and the variance that the differences show
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Replicates:
-    """Estimates without one crawl each, a row for each deleted crawl; NaN where unidentifiable.
-
-    Parameters
-    ----------
-    log_typical, log_persistence, log_growth
-        Mean log coverage of the crawls that are left, and the rates per year.
-    log_coverage
-        Of each crawl that is left.
-    """
-
-    log_typical: NDArray[np.float64]
-    log_persistence: NDArray[np.float64]
-    log_growth: NDArray[np.float64]
-    log_coverage: NDArray[np.float64]
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "log_typical", "log_persistence", "log_growth", "log_coverage")
-
-    @property
-    def n_deleted(self) -> int:
-        """Number of crawls that were deleted in turn."""
-        return len(self.log_coverage)
-
-    @property
-    def by_estimate(self) -> NDArray[np.float64]:
-        """A column for each estimate: the three rates, then the crawls."""
-        return np.column_stack(
-            [self.log_typical, self.log_persistence, self.log_growth, self.log_coverage]
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Spread:
-    """For each estimate its jackknife variance, and the number of replicates it rests on."""
-
-    variance: NDArray[np.float64]
-    n_replicates: NDArray[np.int64]
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "variance", "n_replicates")
-
-
-def delete_each_crawl(pairs: PairData, latest: NDArray[np.bool_] | None = None) -> Replicates:
+def delete_each_crawl(pairs: PairData, latest: NDArray[np.bool_] | None = None) -> Numbers:
     """Refit the pairs without each crawl that takes part in any.
 
-    Parameters
-    ----------
-    pairs
-        The pairs of the whole series.
-    latest
-        Which crawls the typical coverage and the growth are of, if not of all.
+    Returns
+    -------
+    numpy.ndarray
+        A row for each deleted crawl: mean log coverage of the crawls that are left, log
+        persistence, rate of growth, then the log coverage of each crawl; NaN where unidentifiable.
     """
     deleted = np.unique(np.concatenate([pairs.start, pairs.end]))
     included = (pairs.start != deleted[:, None]) & (pairs.end != deleted[:, None])
@@ -429,16 +313,12 @@ def delete_each_crawl(pairs: PairData, latest: NDArray[np.bool_] | None = None) 
     typical = np.where(n_known > 0, level.sum(axis=1) / np.maximum(n_known, 1), np.nan)
     trends = np.array([growth_coefficients(pairs.years, crawls) for crawls in known])
     growth = np.sum(trends * (np.log(pairs.n_urls) - level), axis=1)
-    return Replicates(
-        log_typical=typical,
-        log_persistence=fits.slope,
-        log_growth=np.where(trends.any(axis=1), growth, np.nan),
-        log_coverage=fits.level,
-    )
+    growth = np.where(trends.any(axis=1), growth, np.nan)
+    return np.column_stack([typical, fits.slope, growth, fits.level])
 
 
-def jackknife_variance(replicates: NDArray[np.float64]) -> Spread:
-    """Return (n − 1)/n times the squared deviations of the n usable replicates.
+def jackknife_variance(replicates: Numbers) -> tuple[Numbers, NDArray[np.int64]]:
+    """Return (n − 1)/n times the squared deviations of the n usable replicates, and n.
 
     Parameters
     ----------
@@ -450,7 +330,7 @@ def jackknife_variance(replicates: NDArray[np.float64]) -> Spread:
     at_least_one = np.maximum(n, 1)
     mean = np.where(usable, replicates, 0.0).sum(axis=0) / at_least_one
     squares = np.where(usable, (replicates - mean) ** 2, 0.0).sum(axis=0)
-    return Spread(variance=(at_least_one - 1) / at_least_one * squares, n_replicates=n)
+    return (at_least_one - 1) / at_least_one * squares, n
 
 
 # ---------------- how far each estimate of the two-way model may be off, on the scale of logarithms
@@ -506,113 +386,20 @@ class Margins:
 
 
 def find_margins(pairs: PairData, fit: TwoWayFit) -> Margins:
-    """Find the margins of a fit; empty ones where the fit itself says why there are none.
-
-    Parameters
-    ----------
-    pairs
-        The fitted pairs.
-    fit
-        Their two-way model.
-    """
-    none = [Margin()] * (_N_COMMON + 2 * pairs.n_crawls)
-    if math.isnan(fit.tau_squared) or not fit.typical.any():
-        return _collect(none, None, None)
-    wanted = _list_estimates(pairs, fit)
-    influence = weigh_pairs(pairs, fit, wanted.parameters)
-    drawing, of_sample, sample_of_populations = _sampling_variances(pairs, fit, wanted, influence)
-    sampling = drawing + of_sample
-    of_populations = drawing[_N_COMMON:] + sample_of_populations
-    alone = [NORMAL_QUANTILE * math.sqrt(squared[0]) for squared in (sampling, of_sample)]
-    if fit.n_freedom <= 0:
-        return _collect(none, *alone)
-    replicates = delete_each_crawl(pairs, fit.latest)
-    spread = jackknife_variance(replicates.by_estimate)
-    pooled = find_components(pairs, fit).variance(pairs, fit, influence)
-    model = np.maximum(spread.variance, pooled)
-    variance = np.concatenate([model + sampling, model[_N_COMMON:] + of_populations])
-    n_replicates = np.concatenate([spread.n_replicates, spread.n_replicates[_N_COMMON:]])
-    # Each replicate more is one degree of freedom more; the mean and the slope take two.
-    most_freedom = replicates.n_deleted - 2
-    return _collect(
-        [
-            _margin(float(squared), int(n), most_freedom)
-            for squared, n in zip(variance, n_replicates, strict=True)
-        ],
-        *alone,
-    )
-
-
-def _margin(variance: float, n_replicates: int, most_freedom: int) -> Margin:
-    from scipy.special import stdtrit  # here, because it takes as long to load as all the rest
-
-    if n_replicates < _MIN_REPLICATES:
-        return Margin(reason=_TOO_FEW)
-    quantile = float(stdtrit(min(n_replicates, most_freedom), (1 + LEVEL) / 2))
-    half_width = quantile * math.sqrt(variance)
-    if half_width > _MAX_HALF_WIDTH:
-        return Margin(reason=_TOO_WIDE)
-    return Margin(half_width=half_width)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Wanted:
-    """Typical coverage, persistence and growth, then the coverage of each crawl.
-
-    Parameters
-    ----------
-    parameters
-        For each, the coefficients of the log coverages and of the log persistence.
-    sizes
-        For each, the coefficients of the logarithms of the crawls' sizes.
-    """
-
-    parameters: NDArray[np.float64]
-    sizes: NDArray[np.float64]
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "parameters", "sizes")
-
-
-def _list_estimates(pairs: PairData, fit: TwoWayFit) -> _Wanted:
-    n, typical = pairs.n_crawls, fit.typical
-    parameters, sizes = np.zeros((_N_COMMON + n, n + 1)), np.zeros((_N_COMMON + n, n))
-    parameters[0, :n] = typical / typical.sum()
-    parameters[1, n] = fit.has_persistence
-    sizes[2] = growth_coefficients(pairs.years, typical)
-    parameters[2, :n] = -sizes[2]
-    parameters[_N_COMMON:, :n] = np.diag(fit.estimated)
-    return _Wanted(parameters=parameters, sizes=sizes)
-
-
-def _sampling_variances(
-    pairs: PairData, fit: TwoWayFit, wanted: _Wanted, influence: Influence
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return how much the wanted estimates vary by what the crawls draw and by what is counted.
-
-    The former varies over urns and, where overlaps come with standard errors, over these; the
-    latter over samples of the same crawls. It is given for each crawl's population as well.
-    """
-    moments = urn_moments(urn_state(pairs, fit), influence)
-    errors = np.zeros((pairs.n_crawls, pairs.n_crawls))
-    low, high = np.minimum(pairs.start, pairs.end), np.maximum(pairs.start, pairs.end)
-    errors[low, high] = pairs.relative_error**2
-    drawing = moments.urn_variance() + np.sum(influence.shared**2 * errors, axis=(1, 2))
-    if pairs.sample_rate == 1:
-        return drawing, np.zeros_like(drawing), np.zeros(pairs.n_crawls)
-    # A size that is known in full has no error of sampling.
-    estimated = np.abs(pairs.n_counted / pairs.sample_rate - pairs.n_urls) <= 1
-    sizes = wanted.sizes * estimated - influence.starts
-    of_sample = moments.sample_variance(sizes, pairs.sample_rate)
-    # The logarithm of a population is that of the size minus that of the coverage.
-    sizes[_N_COMMON:] -= np.diag(estimated)
-    return drawing, of_sample, moments.sample_variance(sizes, pairs.sample_rate)[_N_COMMON:]
-
-
-def _collect(
-    margins: list[Margin], sampling_alone: float | None, sample_alone: float | None
-) -> Margins:
-    n = (len(margins) - _N_COMMON) // 2
+    """Find the margins of a fit; empty ones where the fit itself says why there are none."""
+    n = pairs.n_crawls
+    margins = [Margin()] * (_N_COMMON + 2 * n)
+    sampling_alone = sample_alone = None
+    if not math.isnan(fit.tau_squared) and fit.typical.any():
+        parameters, sizes = _list_estimates(pairs, fit)
+        influence = weigh_pairs(pairs, fit, parameters)
+        drawing, of_sample = _sampling_variances(pairs, fit, sizes, influence)
+        sampling = drawing + of_sample
+        sampling_alone, sample_alone = (
+            NORMAL_QUANTILE * math.sqrt(variance[0]) for variance in (sampling, of_sample)
+        )
+        if fit.n_freedom > 0:
+            margins = _leave_out(pairs, fit, influence, sampling)
     return Margins(
         typical=margins[0],
         persistence=margins[1],
@@ -622,3 +409,72 @@ def _collect(
         sampling_alone=sampling_alone,
         sample_alone=sample_alone,
     )
+
+
+def _list_estimates(pairs: PairData, fit: TwoWayFit) -> tuple[Numbers, Numbers]:
+    """List typical coverage, persistence and growth, then the coverage of each crawl.
+
+    For each, the coefficients of the log coverages and of the log persistence, and those of the
+    logarithms of the crawls' sizes.
+    """
+    n, typical = pairs.n_crawls, fit.typical
+    parameters, sizes = np.zeros((_N_COMMON + n, n + 1)), np.zeros((_N_COMMON + n, n))
+    parameters[0, :n] = typical / typical.sum()
+    parameters[1, n] = fit.has_persistence
+    sizes[2] = growth_coefficients(pairs.years, typical)
+    parameters[2, :n] = -sizes[2]
+    parameters[_N_COMMON:, :n] = np.diag(fit.estimated)
+    return parameters, sizes
+
+
+def _and_populations(numbers: Numbers) -> Numbers:
+    """Repeat the numbers of the crawls' coverages for their populations."""
+    return np.concatenate([numbers, numbers[_N_COMMON:]])
+
+
+def _sampling_variances(
+    pairs: PairData, fit: TwoWayFit, sizes: Numbers, influence: Influence
+) -> tuple[Numbers, Numbers]:
+    """Return how much estimates vary by what the crawls draw and by what is counted.
+
+    The former varies over urns and, where overlaps come with standard errors, over these; the
+    latter over samples of the same crawls. After the listed estimates come the populations.
+    """
+    n, rate = pairs.n_crawls, pairs.sample_rate
+    moments = urn_moments(urn_state(pairs, fit), influence)
+    errors = np.zeros((n, n))
+    errors.flat[_cells(pairs)] = pairs.relative_error**2
+    drawing = moments.urn_variance() + np.sum(influence.shared**2 * errors, axis=(1, 2))
+    of_sample = np.zeros(_N_COMMON + 2 * n)
+    if rate < 1:
+        # A size that is known in full has no error of sampling.
+        estimated = np.abs(pairs.n_counted / rate - pairs.n_urls) <= 1
+        sizes = sizes * estimated - influence.starts
+        of_sample[: _N_COMMON + n] = moments.sample_variance(sizes, rate)
+        # The logarithm of a population is that of the size minus that of the coverage.
+        sizes[_N_COMMON:] -= np.diag(estimated)
+        of_sample[_N_COMMON + n :] = moments.sample_variance(sizes, rate)[_N_COMMON:]
+    return _and_populations(drawing), of_sample
+
+
+def _leave_out(
+    pairs: PairData, fit: TwoWayFit, influence: Influence, sampling: Numbers
+) -> list[Margin]:
+    """Add what leaving out crawls and the lack of fit show to the variance of sampling."""
+    from scipy.special import stdtrit  # here, because it takes as long to load as all the rest
+
+    replicates = delete_each_crawl(pairs, fit.latest)
+    spread, n_replicates = jackknife_variance(replicates)
+    model = np.maximum(spread, pooled_variance(pairs, fit, influence))
+    n_usable = _and_populations(n_replicates.astype(np.float64))
+    # Each replicate more is one degree of freedom more; the mean and the slope take two.
+    quantiles = stdtrit(np.minimum(n_usable, len(replicates) - 2), (1 + LEVEL) / 2)
+    half_widths = quantiles * np.sqrt(_and_populations(model) + sampling)
+    return [
+        Margin(reason=_TOO_FEW)
+        if n < _MIN_REPLICATES
+        else Margin(reason=_TOO_WIDE)
+        if half_width > _MAX_HALF_WIDTH
+        else Margin(half_width=half_width)
+        for n, half_width in zip(n_usable.tolist(), half_widths.tolist(), strict=True)
+    ]

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from crawlgauge.errors import FitError
+from crawlgauge.model.cautions import find_repeats
 from crawlgauge.model.checks import diagnose
 from crawlgauge.model.estimates import Estimate, Estimates, Grade
 from crawlgauge.model.expectation import (
@@ -28,7 +29,6 @@ from crawlgauge.model.expectation import (
     Series,
     compare_newest,
     find_level,
-    find_repeats,
     read_series,
 )
 from crawlgauge.model.intervals import LEVEL
@@ -514,10 +514,15 @@ def judge_series(
         provenance=table.provenance,
     )
     trends = {name: each.prediction.trend for name, each in compared.items()}
+    first_alike = {later: earlier for earlier, later in reversed(find_repeats(table))}
+    repeats = [
+        (table.crawls[later].label, table.crawls[earlier].label)
+        for later, earlier in sorted(first_alike.items())
+    ]
     return replace(
         check,
         statement=state_check(check, trends, n_crawls=series.years.size, min_crawls=MIN_CRAWLS),
-        warnings=list_doubts(check, estimates, find_repeats(table), is_one_scope=series.first == 0),
+        warnings=list_doubts(check, estimates, repeats, is_one_scope=series.first == 0),
     )
 
 

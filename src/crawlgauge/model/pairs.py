@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
-__all__ = ["MAX_LOG", "PairData", "freeze_arrays", "pair_data", "years_of"]
+__all__ = ["MAX_LOG", "Numbers", "PairData", "freeze_arrays", "pair_data", "years_of"]
 
+Numbers = NDArray[np.float64]
 
 MAX_LOG = 600.0
 """Rates per year beyond e^±600, as crawls of one day after the other can give, say nothing."""
@@ -24,10 +25,10 @@ def freeze_arrays(holder: object, *names: str) -> None:
         object.__setattr__(holder, name, array)
 
 
-def years_of(crawls: Sequence[Crawl]) -> NDArray[np.float64]:
+def years_of(crawls: Sequence[Crawl]) -> Numbers:
     """Return the years from the first crawl to each."""
     days = np.array([crawl.date.toordinal() for crawl in crawls], dtype=np.float64)
-    years: NDArray[np.float64] = (days - days[0]) / DAYS_PER_YEAR
+    years: Numbers = (days - days[0]) / DAYS_PER_YEAR
     return years
 
 
@@ -61,13 +62,13 @@ class PairData:
     """
 
     days: NDArray[np.int64]
-    n_counted: NDArray[np.float64]
-    n_urls: NDArray[np.float64]
+    n_counted: Numbers
+    n_urls: Numbers
     start: NDArray[np.int64]
     end: NDArray[np.int64]
-    n_shared: NDArray[np.float64]
-    relative_error: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    n_shared: Numbers
+    relative_error: Numbers
+    weight: Numbers
     zeros: NDArray[np.int64]
     n_missing: int
     sample_rate: float
@@ -92,35 +93,49 @@ class PairData:
         return self.n_pairs + len(self.zeros)
 
     @property
-    def years(self) -> NDArray[np.float64]:
+    def years(self) -> Numbers:
         """Time of each crawl in years since the first."""
         return self.lags_between(np.zeros_like(self.days), np.arange(self.n_crawls))
 
     @property
-    def lag_years(self) -> NDArray[np.float64]:
+    def lag_years(self) -> Numbers:
         """Time difference of each row; equal numbers of days give equal numbers."""
         return self.lags_between(self.start, self.end)
 
     @property
-    def log_forward(self) -> NDArray[np.float64]:
+    def log_forward(self) -> Numbers:
         """Logarithm of the share of the start's URLs that the end holds, for each row."""
         return np.log(self.n_shared) - np.log(self.n_counted[self.start])
 
     @property
-    def log_backward(self) -> NDArray[np.float64]:
+    def log_backward(self) -> Numbers:
         """Logarithm of the share of the end's URLs that the start holds, for each row."""
         return np.log(self.n_shared) - np.log(self.n_counted[self.end])
 
     @property
-    def log_variance(self) -> NDArray[np.float64]:
+    def log_variance(self) -> Numbers:
         """Variance of each row's logarithm: by counting, and by the error that it comes with."""
         return 1 / self.n_shared + self.relative_error**2
 
-    def fit_weights(self, tau_squared: float) -> NDArray[np.float64]:
+    def fit_weights(self, tau_squared: float) -> Numbers:
         """Return the weight of each row in a fit that leaves a variance beyond counting."""
         return self.weight / (tau_squared + self.log_variance)
 
-    def lags_between(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.float64]:
+    def column_totals(self, weight: Numbers) -> Numbers:
+        """Return the weight of the rows that end with each crawl; 1 where there is none."""
+        total = np.bincount(self.end, weight, minlength=self.n_crawls)
+        return np.where(total > 0, total, 1.0)
+
+    def column_means(self, weight: Numbers, values: Numbers) -> Numbers:
+        """Return the weighted mean over the rows that end with each crawl."""
+        total = np.bincount(self.end, weight * values, minlength=self.n_crawls)
+        return total / self.column_totals(weight)
+
+    def within_columns(self, weight: Numbers, values: Numbers) -> Numbers:
+        """Take the mean of its column from each value: what is left depends on no coverage."""
+        return values - self.column_means(weight, values)[self.end]
+
+    def lags_between(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> Numbers:
         """Return the years from each start to each end."""
         return (self.days[end] - self.days[start]) / DAYS_PER_YEAR
 

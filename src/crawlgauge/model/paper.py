@@ -2,14 +2,14 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import PairResidual, PaperFit, StartFit
-from crawlgauge.model.pairs import MAX_LOG, PairData, freeze_arrays
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData
 from crawlgauge.model.two_way import TwoWayFit
 from crawlgauge.overlaps.table import OverlapTable, Pair
 
@@ -36,46 +36,18 @@ _RANK_TOLERANCE = 1e-10
 _IDENTIFIED = 1 - 1e-8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LinearFit:
-    """Parameters of a linear model, and what they leave unexplained.
-
-    Parameters
-    ----------
-    parameters
-        One for each column of the design; NaN where the data do not determine it.
-    residuals
-        Response minus fit, for each row.
-    rank
-        Number of independent columns.
-    """
-
-    parameters: NDArray[np.float64]
-    residuals: NDArray[np.float64]
-    rank: int
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "parameters", "residuals")
-
-
-def fit_linear(
-    design: NDArray[np.float64], response: NDArray[np.float64], weight: NDArray[np.float64]
-) -> LinearFit:
+def fit_linear(design: Numbers, response: Numbers, weight: Numbers) -> tuple[Numbers, Numbers]:
     """Fit ``response = design @ parameters`` by weighted least squares.
 
-    Parameters
-    ----------
-    design
-        A row for each observation, a column for each parameter.
-    response
-        What is to be explained.
-    weight
-        Weight of each row, positive.
+    Returns
+    -------
+    tuple
+        The parameters, NaN where the data do not determine one, and the residuals.
 
     Examples
     --------
     >>> lags = np.array([1.0, 2.0, 3.0])
-    >>> fit_linear(np.column_stack([lags, 2 * lags, np.ones(3)]), 5 - lags, np.ones(3)).parameters
+    >>> fit_linear(np.column_stack([lags, 2 * lags, np.ones(3)]), 5 - lags, np.ones(3))[0]
     array([nan, nan,  5.])
     """
     root = np.sqrt(weight)
@@ -86,11 +58,7 @@ def fit_linear(
     # vector lies in the space that the rows span.
     solution = right.T @ ((left.T @ (response * root)) / singular)
     identified = np.sum(right**2, axis=0) > _IDENTIFIED
-    return LinearFit(
-        parameters=np.where(identified, solution, np.nan),
-        residuals=response - design @ solution,
-        rank=int(kept.sum()),
-    )
+    return np.where(identified, solution, np.nan), response - design @ solution
 
 
 # ----------------------------------------------------------------------------- the published method
@@ -129,7 +97,7 @@ class PooledLine:
         """The factor by which the containment changes in a year."""
         return math.exp(self.log_persistence)
 
-    def log_containments(self, lag_years: NDArray[np.float64]) -> NDArray[np.float64]:
+    def log_containments(self, lag_years: Numbers) -> Numbers:
         """Return the logarithm of the containment on the line at each time difference."""
         return self.log_coverage + self.log_persistence * lag_years
 
@@ -151,15 +119,7 @@ def fit_pooled(pairs: PairData, direction: Direction) -> PooledLine | None:
 
 
 def fit_paper(pairs: PairData, labels: tuple[str, ...]) -> PaperFit:
-    """Compute the published numbers: the pooled forward line and one for each starting crawl.
-
-    Parameters
-    ----------
-    pairs
-        The pairs to fit.
-    labels
-        Of the crawls, in date order.
-    """
+    """Compute the published numbers: the pooled forward line and one for each starting crawl."""
     pooled = fit_pooled(pairs, "forward")
     starts = tuple(_fit_start(pairs, k, label) for k, label in enumerate(labels))
     coverage = None if pooled is None else pooled.coverage
@@ -202,24 +162,20 @@ def _fit_start(pairs: PairData, crawl: int, label: str) -> StartFit:
     )
 
 
-def _fit_line(
-    lag_years: NDArray[np.float64],
-    log_containment: NDArray[np.float64],
-    weight: NDArray[np.float64],
-) -> PooledLine | None:
+def _fit_line(lag_years: Numbers, log_containment: Numbers, weight: Numbers) -> PooledLine | None:
     if np.unique(lag_years).size < _LINE_PARAMETERS:
         return None
     design = np.column_stack([np.ones(lag_years.size), lag_years])
-    fit = fit_linear(design, log_containment, weight)
-    if np.abs(fit.parameters).max() > MAX_LOG:
+    parameters, residuals = fit_linear(design, log_containment, weight)
+    if np.abs(parameters).max() > MAX_LOG:
         return None
     centred = log_containment - np.average(log_containment, weights=weight)
     total = float(weight @ centred**2)
     has_freedom = weight.sum() > _LINE_PARAMETERS and total > 0
     return PooledLine(
-        log_coverage=float(fit.parameters[0]),
-        log_persistence=float(fit.parameters[1]),
-        r_squared=1 - float(weight @ fit.residuals**2) / total if has_freedom else None,
+        log_coverage=float(parameters[0]),
+        log_persistence=float(parameters[1]),
+        r_squared=1 - float(weight @ residuals**2) / total if has_freedom else None,
     )
 
 
@@ -229,42 +185,35 @@ def _fit_line(
 def list_residuals(
     table: OverlapTable, line: PooledLine | None, fit: TwoWayFit
 ) -> tuple[PairResidual, ...]:
-    """List the similarities of every known pair and its residuals.
-
-    Parameters
-    ----------
-    table
-        The overlaps; of two crawls of the same date the first by label is a.
-    line
-        The paper's forward line, where there is one.
-    fit
-        The two-way model.
-    """
+    """List the similarities of every known pair and its residuals."""
     positions = {crawl.label: k for k, crawl in enumerate(table.crawls)}
-    return tuple(_residual(pair, line, fit, positions[pair.b.label]) for pair in table.pairs())
+    pairs = tuple(table.pairs())
+    lags = np.array([(pair.b.date - pair.a.date).days for pair in pairs]) / DAYS_PER_YEAR
+    ends = np.array([positions[pair.b.label] for pair in pairs], dtype=np.int64)
+    by_line = np.full(len(pairs), np.nan) if line is None else line.log_containments(lags)
+    by_model = fit.log_containments(ends, lags)
 
+    def residual(pair: Pair, fitted: float) -> float | None:
+        if pair.n_shared == 0 or math.isnan(fitted):
+            return None
+        return math.log(pair.containment_a_in_b) - fitted
 
-def _residual(pair: Pair, line: PooledLine | None, fit: TwoWayFit, end: int) -> PairResidual:
-    lag_years = (pair.b.date - pair.a.date).days / DAYS_PER_YEAR
-    lag = np.array([lag_years])
-    log_r = log_r_two_way = None
-    if pair.n_shared:
-        log_containment = math.log(pair.containment_a_in_b)
-        if line is not None:
-            log_r = log_containment - float(line.log_containments(lag)[0])
-        fitted = float(fit.log_containments(np.array([end]), lag)[0])
-        log_r_two_way = None if math.isnan(fitted) else log_containment - fitted
-    return PairResidual(
-        a=pair.a.label,
-        b=pair.b.label,
-        lag_years=lag_years,
-        n_shared=pair.n_shared,
-        containment=pair.containment_a_in_b,
-        containment_backward=pair.containment_b_in_a,
-        jaccard=pair.jaccard,
-        dice=pair.dice,
-        log_r=log_r,
-        log_r_two_way=log_r_two_way,
+    return tuple(
+        PairResidual(
+            a=pair.a.label,
+            b=pair.b.label,
+            lag_years=lag,
+            n_shared=pair.n_shared,
+            containment=pair.containment_a_in_b,
+            containment_backward=pair.containment_b_in_a,
+            jaccard=pair.jaccard,
+            dice=pair.dice,
+            log_r=residual(pair, on_line),
+            log_r_two_way=residual(pair, in_model),
+        )
+        for pair, lag, on_line, in_model in zip(
+            pairs, lags.tolist(), by_line.tolist(), by_model.tolist(), strict=True
+        )
     )
 
 
@@ -278,8 +227,7 @@ _FEW_EXPECTED = 5
 _MANY_EXPECTED = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ZeroPairs:
+class ZeroPairs(NamedTuple):
     """The pairs that share nothing, and how much each was expected to share.
 
     Parameters
@@ -291,10 +239,7 @@ class ZeroPairs:
     """
 
     pairs: NDArray[np.int64]
-    expected: NDArray[np.float64]
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "pairs", "expected")
+    expected: Numbers
 
     @property
     def n_chance(self) -> int:
@@ -318,17 +263,7 @@ def has_too_many_zeros(pairs: PairData) -> bool:
 
 
 def expect_zeros(pairs: PairData, fit: TwoWayFit, line: PooledLine | None) -> ZeroPairs:
-    """Compute what the pairs that share nothing were expected to share.
-
-    Parameters
-    ----------
-    pairs
-        All pairs.
-    fit
-        The two-way model of the pairs that share something.
-    line
-        Their pooled line, which stands in where the two-way model says nothing.
-    """
+    """Compute what the pairs that share nothing were expected to share."""
     start, end = pairs.zeros[:, 0], pairs.zeros[:, 1]
     lags = pairs.lags_between(start, end)
     log_containment = fit.log_containments(end, lags)

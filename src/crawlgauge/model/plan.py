@@ -200,7 +200,6 @@ def _step_above(share: float, steps: tuple[float, ...]) -> float | None:
 
 
 _WHOLE_COST = 100
-_PREFIX = "not identifiable: "
 _DIFFERENCE = 0.01
 """Schedules closer than one in a hundred of union coverage are as good as each other."""
 
@@ -384,7 +383,7 @@ def _times(crawls_per_year: float) -> str:
 
 
 def _why(estimate: Estimate) -> str:
-    return (estimate.reason or "").removeprefix(_PREFIX)
+    return estimate.why
 
 
 # -------------------------------------------------------------------------------------- plan crawls

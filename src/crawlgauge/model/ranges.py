@@ -1,26 +1,13 @@
 """What numbers can be: within their bounds, in ranges that tell something."""
 
 import math
-from dataclasses import replace
+from collections.abc import Callable
 
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.intervals import LEVEL, Margin
 from crawlgauge.model.paper import half_life
 
-__all__ = [
-    "LONGEST",
-    "WIDEST",
-    "exponential",
-    "growth_rate",
-    "half_life_years",
-    "is_telling",
-    "population",
-    "within",
-]
-
-
-# --------------------- what can be true: numbers within their bounds, in ranges that tell something
-
+__all__ = ["LONGEST", "WIDEST", "from_log", "half_life_years", "is_telling", "within"]
 
 LONGEST = 10.0
 """Times are told up to so many times the length of a series."""
@@ -30,6 +17,8 @@ WIDEST = 10.0
 
 _TOO_WIDE = "not identifiable: its range is wider than a factor of ten"
 _IMPOSSIBLE = "not identifiable: the model gives what is impossible, so that it does not hold"
+_TOO_LONG = "longer than this series can tell"
+_REACHES_ONE = "the upper end is longer than this series can tell"
 
 
 def is_telling(low: float, high: float) -> bool:
@@ -46,13 +35,6 @@ def is_telling(low: float, high: float) -> bool:
 def within(estimate: Estimate, *, least: float = 0.0, most: float = math.inf) -> Estimate:
     """Return a number without what is impossible of it; unknown if nothing telling is left.
 
-    Parameters
-    ----------
-    estimate
-        As a model gives it.
-    least, most
-        What it can be.
-
     Examples
     --------
     >>> within(Estimate(value=1.04, low=0.99, high=1.09, basis="interval"), most=1.0).value
@@ -62,79 +44,35 @@ def within(estimate: Estimate, *, least: float = 0.0, most: float = math.inf) ->
     """
     if estimate.value is None:
         return estimate
-
-    def cut(number: float) -> float:
-        return min(max(number, least), most)
-
-    value, low, high = estimate.value, estimate.low, estimate.high
-    nearest, farthest = value if low is None else low, value if high is None else high
+    nearest = estimate.value if estimate.low is None else estimate.low
+    farthest = estimate.value if estimate.high is None else estimate.high
     if nearest > most or farthest < least:
         return Estimate.unknown(_IMPOSSIBLE)
-    if low is not None and high is not None and not is_telling(cut(low), cut(high)):
+    cut = estimate.map(lambda number: min(max(number, least), most))
+    if cut.low is not None and cut.high is not None and not is_telling(cut.low, cut.high):
         return Estimate.unknown(_TOO_WIDE)
-    return replace(
-        estimate,
-        value=cut(value),
-        low=None if low is None else cut(low),
-        high=None if high is None else cut(high),
-    )
+    return cut
 
 
-# ------------------------------------ from logarithms and their margins to estimates with intervals
+def from_log(
+    log_value: float, margin: Margin, reason: str | None, scale: Callable[[float], float] = math.exp
+) -> Estimate:
+    """Return an estimate from its logarithm, with an interval of the same ratio to either side.
 
-
-_TOO_LONG = "longer than this series can tell"
-_REACHES_ONE = "the upper end is longer than this series can tell"
-
-
-def exponential(log_value: float, margin: Margin, reason: str | None) -> Estimate:
-    """Return the exponential of an estimate, with an interval of the same ratio to either side.
-
-    Parameters
-    ----------
-    log_value
-        The estimate; NaN if it is not known.
-    margin
-        Its margin.
-    reason
-        Why the estimate or its interval is missing according to the fit; None if nothing is.
+    `reason` says why the estimate (NaN) or its interval is missing according to the fit; `scale`
+    makes the number of the logarithm, `math.expm1` that of a relative change.
     """
     if math.isnan(log_value):
         return Estimate(value=None, reason=reason)
-    value = math.exp(log_value)
-    if margin.half_width is None:
+    value, half_width = scale(log_value), margin.half_width
+    if half_width is None:
         return Estimate(value=value, reason=reason or margin.reason)
-    low, high = log_value - margin.half_width, log_value + margin.half_width
-    return _interval(value, math.exp(low), math.exp(high))
-
-
-def growth_rate(rate: float, margin: Margin, reason: str | None) -> Estimate:
-    """Return the relative growth per year that belongs to a rate.
-
-    Parameters
-    ----------
-    rate
-        Trend of the log population per year.
-    margin, reason
-        As for `exponential`.
-    """
-    value = math.expm1(rate)
-    if margin.half_width is None:
-        return Estimate(value=value, reason=reason or margin.reason)
-    low, high = rate - margin.half_width, rate + margin.half_width
-    return _interval(value, math.expm1(low), math.expm1(high))
+    low, high = scale(log_value - half_width), scale(log_value + half_width)
+    return Estimate(value=value, low=low, high=high, level=LEVEL, basis="interval")
 
 
 def half_life_years(persistence: Estimate, series_years: float) -> Estimate:
-    """Return the half-life that belongs to a persistence, and its interval.
-
-    Parameters
-    ----------
-    persistence
-        Per year.
-    series_years
-        From the first crawl to the last: of much longer times a series tells nothing.
-    """
+    """Return the half-life that belongs to a persistence, and its interval."""
     if persistence.value is None:
         return Estimate(value=None, reason=persistence.reason)
     value = half_life(math.log(persistence.value))
@@ -153,22 +91,3 @@ def half_life_years(persistence: Estimate, series_years: float) -> Estimate:
         basis=persistence.basis,
         reason=_REACHES_ONE if high is None else None,
     )
-
-
-def population(n_urls: int, log_coverage: float, margin: Margin, reason: str | None) -> Estimate:
-    """Return the population that a crawl of known size and estimated coverage was drawn from.
-
-    Parameters
-    ----------
-    n_urls
-        Size of the crawl.
-    log_coverage
-        Its coverage; NaN if it is not known.
-    margin, reason
-        As for `exponential`.
-    """
-    return exponential(math.log(n_urls) - log_coverage, margin, reason)
-
-
-def _interval(value: float, low: float, high: float) -> Estimate:
-    return Estimate(value=value, low=low, high=high, level=LEVEL, basis="interval")

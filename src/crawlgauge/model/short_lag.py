@@ -9,13 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crawlgauge.model.decay import DecayShape, find_bend
-from crawlgauge.model.estimates import Check
+from crawlgauge.model.decay import DecayShape, slows_down
+from crawlgauge.model.estimates import Check, CheckSpec
 from crawlgauge.model.lack_of_fit import (
+    CERTAINTY,
     AddedTerm,
     add_term,
     best_term,
     crawl_lags,
+    critical_t,
     up_to,
 )
 from crawlgauge.model.pairs import PairData
@@ -23,9 +25,37 @@ from crawlgauge.model.paper import expect_zeros, fit_pooled
 from crawlgauge.model.phrases import percent, things
 from crawlgauge.model.two_way import TwoWayFit, fit_columns
 
-__all__ = ["ShortLag", "check_short_lag", "find_short_lag"]
+__all__ = ["SHORT_LAG", "ShortLag", "check_short_lag", "find_short_lag"]
 
-_THRESHOLD = 0.03
+SHORT_LAG = CheckSpec(
+    id="short-lag",
+    threshold=0.03,
+    question="Do neighbouring crawls share what the distant ones lead one to expect?",
+    meaning=(
+        "A crawler that avoids pages it fetched recently shares too little with the crawl before. "
+        "Decay then looks slow or reversed, and coverage from all pairs is too low: in simulations "
+        "by up to a quarter for an effect to −0.3, up to a half to −0.7, up to nine tenths beyond. "
+        "A crawler that starts from the pages of the crawl before shares too much, and coverage is "
+        "too high; but many short-lived pages look the same and make it too low. The range that is "
+        "named spans both; after re-seeding its lower end was still 2 to 5 % too high in "
+        "simulations."
+    ),
+    computation=(
+        "The two-way model gets one more term, which is 1 for crawls up to L apart (L = 1, 2 or 3, "
+        "whichever explains most). The effect is its coefficient: the logarithm of what such "
+        f"crawls share over what they should. {CERTAINTY} (1 in 100). It warns beyond 0.03 either "
+        "way and fails below −0.3, or if neighbouring crawls share nothing where at least 20 URLs "
+        "are expected. An excess that a shape of decay explains three times better is left to the "
+        "check curvature."
+    ),
+    advice=(
+        "Leave out the affected pairs with --min-lag L+1. In simulations of avoidance the coverage "
+        "is then right within a tenth for an effect to −0.3, too high by up to 30 % to −0.7, and "
+        "up to twice too high beyond; the range over further lags held the truth in 19 of 20. "
+        "Capture histories show who was avoided and resolve it."
+    ),
+)
+
 _MILD = 0.3
 _STRONG = 0.7
 _SIGNIFICANCE = 0.01
@@ -69,141 +99,63 @@ class ShortLag:
         """Whether neighbouring crawls share too little."""
         return self.coefficient < 0
 
-    @property
-    def is_grave(self) -> bool:
-        """Whether leaving out the affected pairs does not repair the estimate."""
-        return self.coefficient < -_MILD
-
 
 def find_short_lag(
     pairs: PairData, fit: TwoWayFit, shapes: tuple[DecayShape, ...]
 ) -> ShortLag | None:
-    """Find an effect of short lags, or return None if there is none that matters.
-
-    Parameters
-    ----------
-    pairs
-        All pairs.
-    fit
-        The two-way model of them.
-    shapes
-        Other shapes of decay; an excess that one of them explains better is theirs.
-    """
+    """Find an effect of short lags, or return None if there is none that matters."""
     empty = _find_empty_lags(pairs, fit)
     if empty is not None:
         n_lags, expected = empty
-        return _describe_effect(pairs, n_lags, -math.log(expected), shares_nothing=True)
-    best = _strongest(pairs, fit)
-    if best is None:
+        return _cut_off(pairs, n_lags, -math.log(expected), shares_nothing=True)
+    strongest = _strongest(pairs, fit)
+    if strongest is None:
         return None
-    lag, term = best
+    n_lags, term = strongest
     if not _is_material(term, pairs.n_crawls) or _is_decay(pairs, fit, shapes, term):
         return None
-    return _describe_effect(pairs, lag, term.coefficient, shares_nothing=False)
+    return _cut_off(pairs, n_lags, term.coefficient, shares_nothing=False)
 
 
-def check_short_lag(
-    pairs: PairData,
-    fit: TwoWayFit,
-    found: ShortLag | None,
-    shapes: tuple[DecayShape, ...],
-    level: str,
-) -> Check:
-    """Say whether crawls that follow each other closely share what they should.
-
-    The effect is the logarithm of what they share over what the later pairs lead to expect:
-    −0.1 means a tenth too few. It warns below −0.03 or above 0.03, and fails below −0.3, from
-    where on leaving out the affected pairs no longer repairs the estimate.
-
-    Parameters
-    ----------
-    pairs, fit, shapes
-        As for `find_short_lag`.
-    found
-        What it returned.
-    level
-        What is compared.
-    """
-    if found is not None:
-        return Check(
-            id="short-lag",
-            status="fail" if found.is_grave else "warn",
-            effect=found.coefficient,
-            threshold=_THRESHOLD,
-            message=_describe(found, shapes, things(level)),
-        )
-    best = _strongest(pairs, fit)
-    if best is None:
-        return Check(
-            id="short-lag",
-            status="na",
-            effect=None,
-            threshold=_THRESHOLD,
-            message=(
-                "Not testable: whether neighbouring crawls avoid or repeat each other shows only "
-                f"with {_MIN_CRAWLS} or more crawls and the overlaps of most pairs. Ask how the "
-                "crawler treats pages that it fetched before."
-            ),
-        )
-    return Check(
-        id="short-lag",
-        status="ok",
-        effect=best[1].coefficient,
-        threshold=_THRESHOLD,
-        message=_describe_in_order(best[1], pairs.n_crawls, things(level)),
-    )
+def _find_empty_lags(pairs: PairData, fit: TwoWayFit) -> tuple[int, float] | None:
+    """Return up to which lag most pairs share nothing, and how much they should."""
+    zeros = expect_zeros(pairs, fit, fit_pooled(pairs, "forward"))
+    empty = zeros.pairs[zeros.is_structural]
+    empty_lags = crawl_lags(pairs, empty[:, 0], empty[:, 1])
+    lags = crawl_lags(pairs, pairs.start, pairs.end)
+    n_lags = 0
+    while np.sum(empty_lags == n_lags + 1) > np.sum(lags == n_lags + 1):
+        n_lags += 1
+    return (n_lags, float(np.median(zeros.expected[zeros.is_structural]))) if n_lags else None
 
 
 def _strongest(pairs: PairData, fit: TwoWayFit) -> tuple[int, AddedTerm] | None:
     """Return the lag up to which an effect explains most, and the effect; None if untestable."""
-    if pairs.n_crawls < _MIN_CRAWLS or fit.n_freedom <= 0 or math.isnan(fit.tau_squared):
+    if pairs.n_crawls < _MIN_CRAWLS or not fit.has_remainder:
         return None
-    lag = best_term(pairs, fit, {lag: up_to(lag) for lag in range(1, _MAX_LAG + 1)})
-    term = None if lag is None else add_term(pairs, fit, up_to(lag))
+    terms = {lag: up_to(pairs, lag) for lag in range(1, _MAX_LAG + 1)}
+    lag = best_term(pairs, fit, terms)
+    term = None if lag is None else add_term(pairs, fit, terms[lag])
     return None if lag is None or term is None else (lag, term)
 
 
 def _is_material(term: AddedTerm, n_crawls: int) -> bool:
-    from scipy.special import stdtrit
-
-    critical = float(stdtrit(n_crawls - 2, 1 - _SIGNIFICANCE))
-    return abs(term.coefficient) > _THRESHOLD and abs(term.t_value) > critical
+    is_certain = abs(term.t_value) > critical_t(n_crawls, _SIGNIFICANCE)
+    return abs(term.coefficient) > SHORT_LAG.threshold and is_certain
 
 
 def _is_decay(
     pairs: PairData, fit: TwoWayFit, shapes: tuple[DecayShape, ...], term: AddedTerm
 ) -> bool:
     """Tell whether an excess is the beginning of a decay that slows down."""
-    if term.coefficient < 0 or not shapes or shapes[0].squares == 0:
-        return False
-    bend = find_bend(pairs, fit)
-    if bend is None or not bend.is_certain:
+    if term.coefficient < 0 or not shapes or shapes[0].squares == 0 or not slows_down(pairs, fit):
         return False
     best = min(shape.squares for shape in shapes) / shapes[0].squares
     return _SHAPE_ADVANTAGE * best < term.unexplained
 
 
-def _find_empty_lags(pairs: PairData, fit: TwoWayFit) -> tuple[int, float] | None:
-    """Return up to which lag most pairs share nothing, and how much they should."""
-    zeros = expect_zeros(pairs, fit, fit_pooled(pairs, "forward"))
-    if not zeros.is_structural.any():
-        return None
-    empty = zeros.pairs[zeros.is_structural]
-    empty_lags = crawl_lags(pairs, empty[:, 0], empty[:, 1])
-    lags = crawl_lags(pairs, pairs.start, pairs.end)
-    n_lags = 0
-    for lag in range(1, pairs.n_crawls):
-        if np.sum(empty_lags == lag) <= np.sum(lags == lag):
-            break
-        n_lags = lag
-    if n_lags == 0:
-        return None
-    return n_lags, float(np.median(zeros.expected[zeros.is_structural]))
-
-
-def _describe_effect(
-    pairs: PairData, n_lags: int, coefficient: float, *, shares_nothing: bool
-) -> ShortLag:
+def _cut_off(pairs: PairData, n_lags: int, coefficient: float, *, shares_nothing: bool) -> ShortLag:
+    """Describe an effect, with the coverage of the pairs that it leaves alone."""
     lags = crawl_lags(pairs, pairs.start, pairs.end)
     # Nothing was avoided between crawls of the same date: their pairs stay.
     included = np.array([(lags == 0) | (lags > n_lags + more) for more in range(_N_CUTS)])
@@ -224,31 +176,85 @@ def _describe_effect(
     )
 
 
-def _describe_in_order(term: AddedTerm, n_crawls: int, what: str) -> str:
-    if abs(term.coefficient) <= _THRESHOLD:
-        return "Neighbouring crawls share what the distant ones lead one to expect."
+def check_short_lag(
+    pairs: PairData,
+    fit: TwoWayFit,
+    found: ShortLag | None,
+    shapes: tuple[DecayShape, ...],
+    level: str,
+) -> Check:
+    """Say whether crawls that follow each other closely share what they should.
+
+    The effect is the logarithm of what they share over what the later pairs lead to expect:
+    −0.1 means a tenth too few. It warns below −0.03 or above 0.03, and fails below −0.3, from
+    where on leaving out the affected pairs no longer repairs the estimate.
+    """
+    what = things(level)
+    if found is not None:
+        describe = _describe_avoidance if found.is_avoidance else _describe_excess
+        return SHORT_LAG.found(
+            "fail" if found.coefficient < -_MILD else "warn",
+            found.coefficient,
+            describe(found, shapes, what),
+        )
+    strongest = _strongest(pairs, fit)
+    if strongest is None:
+        return SHORT_LAG.not_testable(
+            f"whether neighbouring crawls avoid or repeat each other shows only with {_MIN_CRAWLS} "
+            "or more crawls and the overlaps of most pairs. Ask how the crawler treats pages that "
+            "it fetched before."
+        )
+    term = strongest[1]
+    if abs(term.coefficient) <= SHORT_LAG.threshold:
+        message = "Neighbouring crawls share what the distant ones lead one to expect."
+        return SHORT_LAG.found("ok", term.coefficient, message)
     amount = percent(abs(math.expm1(term.coefficient)))
     more = "more" if term.coefficient > 0 else "fewer"
     reason = "does not stand out from the scatter between crawls"
-    if _is_material(term, n_crawls):
+    if _is_material(term, pairs.n_crawls):
         reason = "a decay that slows down explains better (see curvature)"
-    return (
+    return SHORT_LAG.found(
+        "ok",
+        term.coefficient,
         f"Neighbouring crawls share {amount} {more} {what} than the distant ones lead one to "
-        f"expect, which {reason}."
+        f"expect, which {reason}.",
     )
 
 
-def _describe(found: ShortLag, shapes: tuple[DecayShape, ...], what: str) -> str:
-    who = _name(found)
-    if not found.is_avoidance:
-        return _describe_excess(found, shapes, who, what)
+def _describe_avoidance(found: ShortLag, _shapes: tuple[DecayShape, ...], what: str) -> str:
     if found.shares_nothing:
-        finding = f"{who} share hardly any {what}, although distant ones do"
+        finding = f"{_name(found)} share hardly any {what}, although distant ones do"
     else:
         amount = percent(-math.expm1(found.coefficient))
-        finding = f"{who} share {amount} fewer {what} than the distant ones lead one to expect"
-    cause = "this crawler avoids pages that it fetched recently"
-    return f"{finding}: {cause}. {_describe_error(found)}"
+        finding = (
+            f"{_name(found)} share {amount} fewer {what} than the distant ones lead one to expect"
+        )
+    resolve = "; capture histories resolve it"
+    if found.coefficient >= -_MILD:
+        by, error = "up to a quarter", "and right within a tenth"
+    elif found.coefficient >= -_STRONG:
+        by, error = "up to a half", f"but may still be too high by up to 30 %{resolve}"
+    else:
+        by, error = "a quarter to nine tenths", f"but may still be up to twice too high{resolve}"
+    return (
+        f"{finding}: this crawler avoids pages that it fetched recently. Coverage from all pairs "
+        f"is then too low, in simulations by {by}. Without the affected pairs (--min-lag "
+        f"{found.n_lags + 1}) it is {_say_cut(found)}, {error}."
+    )
+
+
+def _describe_excess(found: ShortLag, shapes: tuple[DecayShape, ...], what: str) -> str:
+    amount = percent(math.expm1(found.coefficient))
+    between = "cannot be told"
+    if shapes and found.cut_low is not None:
+        high = max(shape.coverage for shape in shapes)
+        between = f"lies between about {percent(found.cut_low)} and {percent(high)}"
+    return (
+        f"{_name(found)} share {amount} more {what} than the distant ones lead one to expect. "
+        "Either the crawler starts from pages of the crawl before, and coverage is lower than "
+        "stated, or many pages live only briefly, and it is higher: pairs of crawls cannot tell "
+        f"these apart. Coverage {between}; capture histories decide it."
+    )
 
 
 def _name(found: ShortLag) -> str:
@@ -259,40 +265,10 @@ def _name(found: ShortLag) -> str:
     return f"Crawls that are at most {found.n_lags} crawls apart"
 
 
-def _describe_error(found: ShortLag) -> str:
-    resolve = "; capture histories resolve it"
-    if found.coefficient >= -_MILD:
-        by, error = "up to a quarter", "and right within a tenth"
-    elif found.coefficient >= -_STRONG:
-        by, error = "up to a half", f"but may still be too high by up to 30 %{resolve}"
-    else:
-        by, error = "a quarter to nine tenths", f"but may still be up to twice too high{resolve}"
-    return (
-        f"Coverage from all pairs is then too low, in simulations by {by}. Without the affected "
-        f"pairs (--min-lag {found.n_lags + 1}) it is {_cut(found)}, {error}."
-    )
-
-
-def _cut(found: ShortLag) -> str:
+def _say_cut(found: ShortLag) -> str:
     if found.cut is None or found.cut_low is None or found.cut_high is None:
         return "unknown, as too few pairs are left"
-    if percent(found.cut_low) == percent(found.cut_high):
-        return f"about {percent(found.cut)}"
-    return (
-        f"about {percent(found.cut)} ({percent(found.cut_low)} to {percent(found.cut_high)} if "
-        "further lags are left out)"
-    )
-
-
-def _describe_excess(found: ShortLag, shapes: tuple[DecayShape, ...], who: str, what: str) -> str:
-    amount = percent(math.expm1(found.coefficient))
-    high = max((math.exp(shape.log_typical) for shape in shapes), default=None)
-    between = "cannot be told"
-    if high is not None and found.cut_low is not None:
-        between = f"lies between about {percent(found.cut_low)} and {percent(high)}"
-    return (
-        f"{who} share {amount} more {what} than the distant ones lead one to expect. Either the "
-        "crawler starts from pages of the crawl before, and coverage is lower than stated, or "
-        "many pages live only briefly, and it is higher: pairs of crawls cannot tell these apart. "
-        f"Coverage {between}; capture histories decide it."
-    )
+    cut, low, high = (percent(share) for share in (found.cut, found.cut_low, found.cut_high))
+    if low == high:
+        return f"about {cut}"
+    return f"about {cut} ({low} to {high} if further lags are left out)"

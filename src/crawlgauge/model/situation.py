@@ -252,7 +252,7 @@ def _leave_range(estimate: Estimate) -> Estimate:
 
 
 def _why(estimate: Estimate) -> str:
-    return (estimate.reason or "").removeprefix("not identifiable: ")
+    return estimate.why
 
 
 def _point(**quantities: float) -> Point:

@@ -9,9 +9,6 @@ __all__ = ["state_headline", "state_histories"]
 # --------------------------------- the answer in one sentence, with the assumption that it rests on
 
 
-_PREFIX = "not identifiable: "
-
-
 def state_headline(
     *,
     coverage: Estimate,
@@ -55,8 +52,7 @@ def state_headline(
                 "Two crawls cannot tell coverage from turnover: the newer one holds at least "
                 f"{percent(least)} {share}."
             )
-        reason = (coverage.reason or "").removeprefix(_PREFIX)
-        return f"Coverage cannot be estimated from these overlaps: {reason}."
+        return f"Coverage cannot be estimated from these overlaps: {coverage.why}."
     if coverage.value > 1 and coverage.low is not None and coverage.low < 1:
         return (
             f"A typical crawl holds at least {percent(coverage.low)} {share}; the estimate itself "
@@ -80,7 +76,7 @@ def state_headline(
     if is_given and persistence.value is not None:
         return (
             f"If {percent(persistence.value)} of the {what} live on for a year, as given, the "
-            f"newer crawl holds {held}{append_clauses(state_reachable(newest))}."
+            f"newer crawl holds {held}{_append_known(newest, None, what)}."
         )
     if persistence.value is not None and half_life_years.value is None:
         return (
@@ -88,8 +84,8 @@ def state_headline(
             "overlaps do not shrink with time, which speaks against the model and leaves no "
             "half-life."
         )
-    clauses = append_clauses(state_decay(half_life_years, what), state_reachable(newest))
-    return f"A typical crawl holds {held}{clauses}."
+    known = _append_known(newest, half_life_years, what)
+    return f"A typical crawl holds {held}{known}."
 
 
 def _with_range(value: float, coverage: Estimate) -> str:
@@ -101,38 +97,23 @@ def _with_range(value: float, coverage: Estimate) -> str:
     return percent_range(value, coverage.low, coverage.high)
 
 
-def state_decay(half_life_years: Estimate, what: str) -> str | None:
-    """Write how soon half of them are gone, if that is known."""
-    if half_life_years.value is None:
-        return None
-    return f"half of the {what} are gone after {span(half_life_years.value)}"
-
-
-def state_reachable(newest: Newest) -> str | None:
-    """Write how many the newest crawl could have reached, if that is known."""
-    value = newest.population.value
+def _append_known(newest: Newest, half_life_years: Estimate | None, what: str) -> str:
+    """Write how soon half of them are gone and how many could be reached, if that is known."""
+    known = []
+    if half_life_years is not None and half_life_years.value is not None:
+        known.append(f"half of the {what} are gone after {span(half_life_years.value)}")
+    population = newest.population.value
     # A population below the size of the crawl is impossible and stays out of the sentence.
-    if value is None or (newest.coverage.value or 0) > 1:
-        return None
-    return f"the newest crawl could have reached about {count(value)}"
-
-
-def append_clauses(*clauses: str | None) -> str:
-    """Write what is known behind a sentence."""
-    present = [clause for clause in clauses if clause is not None]
-    return f"; {', and '.join(present)}" if present else ""
+    if population is not None and (newest.coverage.value or 0) <= 1:
+        known.append(f"the newest crawl could have reached about {count(population)}")
+    return f"; {', and '.join(known)}" if known else ""
 
 
 # ------------- the answer from capture histories in one sentence, never more certain than its grade
 
 
 def state_histories(
-    *,
-    coverage: Estimate,
-    grade: Grade,
-    half_life_years: Estimate,
-    newest: Newest,
-    level: str,
+    *, coverage: Estimate, grade: Grade, half_life_years: Estimate, newest: Newest, level: str
 ) -> str:
     """Write the headline's sentence.
 
@@ -159,5 +140,5 @@ def state_histories(
             f"A typical crawl holds between {percent(low)} and {percent(high)} {share}; where in "
             "between, these histories do not settle."
         )
-    clauses = append_clauses(state_decay(half_life_years, what), state_reachable(newest))
-    return f"A typical crawl holds about {percent_range(value, low, high)} {share}{clauses}."
+    known = _append_known(newest, half_life_years, what)
+    return f"A typical crawl holds about {percent_range(value, low, high)} {share}{known}."

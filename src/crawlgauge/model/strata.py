@@ -8,8 +8,9 @@ archive's. So a table of strata never contradicts the estimate of the whole.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +18,10 @@ from numpy.typing import NDArray
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.intervals import NORMAL_QUANTILE
-from crawlgauge.model.pairs import years_of
+from crawlgauge.model.pairs import Numbers
 from crawlgauge.model.phrases import count, names, percent
 from crawlgauge.model.ranges import WIDEST, within
-from crawlgauge.model.stratum_fits import (
-    N_NUMBERS,
-    NEWEST,
-    SLOPE,
-    TYPICAL,
-    fit_strata,
-    numbers_of,
-    pool,
-    variances_of,
-)
+from crawlgauge.model.stratum_fits import NEWEST, SLOPE, TYPICAL, find_numbers, pool
 from crawlgauge.overlaps.table import StratumCounts
 from crawlgauge.provenance import Provenance
 
@@ -147,23 +139,15 @@ class Strata:
 # ------------------------------------------------------------------- what the strata show, in words
 
 
-LOW_COVERAGE = 0.2
-"""Whoever takes the archive for the web misses four URLs of five there."""
+# Whoever takes the archive for the web misses four URLs of five there.
+_LOW_COVERAGE = 0.2
 
 _QUARTERS = (0.25, 0.75)
 _MIN_QUARTERS = 8
 
 
-def say_answer(counts: StratumCounts, strata: Sequence[StratumEstimate], grade: str) -> str:
-    """Return the answer in a sentence or two.
-
-    Parameters
-    ----------
-    counts, strata
-        What was counted, and what follows.
-    grade
-        Of the coverage of all URLs; at C only the ends of ranges are spoken of.
-    """
+def _say_answer(counts: StratumCounts, strata: Sequence[StratumEstimate], grade: str) -> str:
+    """Return the answer in a sentence or two; at grade C only the ends of ranges are spoken of."""
     one, many = counts.noun
     newest = counts.crawls[-1].label
     known = [
@@ -172,18 +156,19 @@ def say_answer(counts: StratumCounts, strata: Sequence[StratumEstimate], grade: 
         if not stratum.n_pooled and stratum.coverage.value is not None
     ]
     if not known:
-        return f"The coverage of no {one} is known: {_why(strata)}."
-    low = [stratum for stratum, coverage in known if coverage < LOW_COVERAGE]
-    surely = [stratum for stratum in low if (stratum.coverage.high or 1.0) < LOW_COVERAGE]
+        reasons = (stratum.coverage.reason for stratum in strata if stratum.coverage.reason)
+        return f"The coverage of no {one} is known: {next(reasons, 'all are too small')}."
+    low = [stratum for stratum, coverage in known if coverage < _LOW_COVERAGE]
+    surely = [stratum for stratum in low if (stratum.coverage.high or 1.0) < _LOW_COVERAGE]
     worst = max(strata, key=lambda stratum: stratum.missing.value or 0.0)
     most = f"Most is missing of {worst.name}" if worst.missing.value else ""
     if grade == "C":
-        text = f"{_share(surely, known, many)} surely covered below {percent(LOW_COVERAGE)} by "
+        text = f"{_share(surely, known, many)} surely covered below {percent(_LOW_COVERAGE)} by "
         return f"{text}crawl {newest}. {most}{'.' if most else ''}".rstrip()
     if len(known) == 1:
         stratum, coverage = known[0]
         return f"Crawl {newest} holds {percent(coverage)} of {stratum.name}."
-    text = f"{_share(low, known, many)} covered below {percent(LOW_COVERAGE)} by crawl {newest}"
+    text = f"{_share(low, known, many)} covered below {percent(_LOW_COVERAGE)} by crawl {newest}"
     if low and len(surely) < len(low):
         text += f" ({len(surely) or 'none'} of them even at the upper end of the range)"
     sentences = [f"{text}; {_say_spread([coverage for _, coverage in known], many)}."]
@@ -207,25 +192,10 @@ def _say_spread(coverages: list[float], many: str) -> str:
     return f"half of the {many} lie between {low} and {high}"
 
 
-def _why(strata: Sequence[StratumEstimate]) -> str:
-    reasons = [stratum.coverage.reason for stratum in strata if stratum.coverage.reason]
-    return reasons[0] if reasons else "all are too small"
-
-
-def say_warnings(
+def _say_warnings(
     counts: StratumCounts, strata: Sequence[StratumEstimate], whole: Estimate, grade: str
 ) -> tuple[str, ...]:
-    """Return what to be careful about.
-
-    Parameters
-    ----------
-    counts, strata
-        What was counted, and what follows.
-    whole
-        Coverage of all URLs.
-    grade
-        Of that coverage.
-    """
+    """Return what to be careful about, given the coverage of all URLs and its grade."""
     warnings = []
     if grade == "C" and whole.low is not None and whole.high is not None:
         ends = f"{percent(whole.low)} to {percent(whole.high)}"
@@ -248,17 +218,14 @@ def say_warnings(
 # ----------- from the coverage of a crawl, and overlaps by stratum, to the coverage of each stratum
 
 
-_Array = NDArray[np.float64]
-
+# Strata are fitted so many at a time that an array takes 16 MB.
 _MAX_CELLS = 1 << 21
-"""Strata are fitted so many at a time that an array takes 16 MB."""
 
-_LEAST_VARIANCE = 1e-12
+# Of a logarithm: beyond it a range is wider than a factor of ten.
 _LARGEST_VARIANCE = (math.log(WIDEST) / (2 * NORMAL_QUANTILE)) ** 2
-"""Of a logarithm: beyond it a range is wider than a factor of ten."""
 
+# Less than this is no URL.
 _HALF_URL = 0.5
-"""Less than this is no URL."""
 
 _ONE_CRAWL = "not identifiable: one crawl tells nothing of coverage"
 _GONE = "the newest crawl holds nothing of it: gone, or missed"
@@ -281,13 +248,19 @@ def estimate_strata(
         Date of the public suffix list that divided them, where one did.
     """
     sizes = counts.n_shared[:, -1, -1]
-    n_urls: _Array = sizes * np.float64(counts.crawls[-1].n_urls / max(int(sizes.sum()), 1))
-    whole = _find_whole(counts, estimates)
-    numbers = _find_numbers(counts)
-    coverage = _spread_coverage(whole.newest, numbers[NEWEST], n_urls)
-    typical = _spread_coverage(whole.typical, numbers[TYPICAL], _mean_sizes(counts))
-    persistence = _spread_persistence(whole.persistence, numbers[SLOPE], n_urls)
-    counted = (1 - counts.sample_rate) / np.maximum(sizes, 1)
+    n_newest = counts.crawls[-1].n_urls
+    n_urls: Numbers = sizes * np.float64(n_newest / max(int(sizes.sum()), 1))
+    mean_sizes = np.asarray(np.diagonal(counts.n_shared, axis1=1, axis2=2).mean(axis=1))
+    newest = population = all_typical = all_persistence = Estimate.unknown(_ONE_CRAWL)
+    if estimates is not None:
+        newest = within(estimates.newest.coverage, most=1.0)
+        population = within(estimates.newest.population, least=float(n_newest))
+        all_typical = within(estimates.headline.coverage, most=1.0)
+        all_persistence = within(estimates.persistence, most=1.0)
+    numbers = _compare(counts)
+    coverage = _spread(newest, numbers[NEWEST], n_urls, _find_factor)
+    typical = _spread(all_typical, numbers[TYPICAL], mean_sizes, _find_factor)
+    persistence = _spread(all_persistence, numbers[SLOPE], n_urls, _find_shift)
     strata = [
         _describe(
             counts,
@@ -296,7 +269,6 @@ def estimate_strata(
             typical=typical[number],
             persistence=persistence[number],
             n_urls=float(n_urls[number]),
-            counted=float(counted[number]),
             is_told=bool(numbers[NEWEST].is_told[number]),
         )
         for number in range(len(counts.strata))
@@ -312,67 +284,35 @@ def estimate_strata(
         n_pooled=counts.n_pooled,
         min_shared=counts.min_shared,
         strata=tuple(strata),
-        post_stratified=Whole(coverage=whole.newest, population=whole.population),
+        post_stratified=Whole(coverage=newest, population=population),
         own_sum=_add_up(numbers[NEWEST], n_urls),
-        statement=say_answer(counts, strata, grade),
-        warnings=say_warnings(counts, strata, whole.newest, grade),
+        statement=_say_answer(counts, strata, grade),
+        warnings=_say_warnings(counts, strata, newest, grade),
         suffix_list=suffix_list,
         provenance=counts.provenance,
     )
 
 
-# ---------------------------------------------------------------------------------- the archive
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Archive:
-    """What the estimates say of all strata together."""
-
-    newest: Estimate
-    population: Estimate
-    typical: Estimate
-    persistence: Estimate
-
-
-def _find_whole(counts: StratumCounts, estimates: Estimates | None) -> _Archive:
-    if estimates is None:
-        unknown = Estimate.unknown(_ONE_CRAWL)
-        return _Archive(newest=unknown, population=unknown, typical=unknown, persistence=unknown)
-    least = float(counts.crawls[-1].n_urls)
-    return _Archive(
-        newest=within(estimates.newest.coverage, most=1.0),
-        population=within(estimates.newest.population, least=least),
-        typical=within(estimates.headline.coverage, most=1.0),
-        persistence=within(estimates.persistence, most=1.0),
-    )
-
-
-def _mean_sizes(counts: StratumCounts) -> _Array:
-    return np.asarray(np.diagonal(counts.n_shared, axis1=1, axis2=2).mean(axis=1))
-
-
 # ----------------------------------------------------------------------- how strata differ
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Numbers:
+class _Compared(NamedTuple):
     """A number of all strata, as logarithms up to a constant: values, error variances.
 
     `is_told` marks those whose own overlaps tell it; the others are as the whole.
     """
 
-    value: _Array
-    variance: _Array
+    value: Numbers
+    variance: Numbers
     is_told: NDArray[np.bool_]
 
 
-def _find_numbers(counts: StratumCounts) -> tuple[_Numbers, ...]:
+def _compare(counts: StratumCounts) -> list[_Compared]:
     """Return what the strata's own overlaps tell of each number."""
     days = np.array([crawl.date.toordinal() for crawl in counts.crawls], dtype=np.int64)
-    years = years_of(counts.crawls)
     size = max(1, _MAX_CELLS // days.size**2)
     parts = [
-        _fit_some(counts.n_shared[first : first + size], days, years, counts.sample_rate)
+        find_numbers(counts.n_shared[first : first + size], days, counts.sample_rate)
         for first in range(0, len(counts.n_shared), size)
     ]
     values, variances = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -380,46 +320,43 @@ def _find_numbers(counts: StratumCounts) -> tuple[_Numbers, ...]:
     # small ones show too little of it, so that half of it is added to the error.
     mixing = np.log([stratum.mixing for stratum in counts.strata])
     found = []
-    for number in range(N_NUMBERS):
+    for number in (NEWEST, TYPICAL, SLOPE):
         value, variance = pool(values[:, number], variances[:, number])
         if number != SLOPE:
             value, variance = value - mixing, variance + (mixing / 2) ** 2
         # What may be anything would take all that is missing from the others.
         is_told = ~np.isnan(values[:, number]) & (variance <= _LARGEST_VARIANCE)
-        found.append(_Numbers(value=value, variance=variance, is_told=is_told))
-    return tuple(found)
-
-
-def _fit_some(
-    n_shared: NDArray[np.int64], days: NDArray[np.int64], years: _Array, rate: float
-) -> tuple[_Array, _Array]:
-    fits = fit_strata(n_shared, years)
-    sizes = np.diagonal(n_shared, axis1=1, axis2=2)
-    values = numbers_of(fits.columns)
-    variances = np.full(values.shape, np.nan)
-    for stratum in map(int, np.flatnonzero(~np.isnan(values[:, SLOPE]))):
-        variances[stratum] = variances_of(fits, stratum, sizes[stratum], days, rate)
-    values[np.isnan(variances)] = np.nan
-    return values, np.maximum(variances, _LEAST_VARIANCE)
+        found.append(_Compared(value, variance, is_told))
+    return found
 
 
 # ---------------------------------------------------------------------- from strata to the whole
 
 
-def _spread_coverage(whole: Estimate, numbers: _Numbers, weight: _Array) -> list[Estimate]:
-    """Give each stratum its coverage, so that their populations add up to that of the whole."""
+def _spread(
+    whole: Estimate,
+    numbers: _Compared,
+    weight: Numbers,
+    find_shift: Callable[[Numbers, Numbers, float], float],
+) -> list[Estimate]:
+    """Give each stratum its number, so that together they are that of the whole.
+
+    Each gets the range of the whole, moved alike, and its own error besides.
+    """
     if whole.value is None:
         return [whole] * weight.size
     told = numbers.is_told & (weight > 0)
     logs = np.full(weight.size, math.log(whole.value))
     if told.any():
-        share = weight[told] / weight[told].sum()
-        factor = _find_factor(numbers.value[told], share, whole.value)
-        logs = np.where(numbers.is_told, np.minimum(numbers.value + factor, 0.0), logs)
-    return _move(whole, logs, numbers)
+        shift = find_shift(numbers.value[told], weight[told], whole.value)
+        logs = np.where(numbers.is_told, np.minimum(numbers.value + shift, 0.0), logs)
+    return [
+        _with_range(whole, math.exp(log), float(variance))
+        for log, variance in zip(logs, numbers.variance, strict=True)
+    ]
 
 
-def _add_up(numbers: _Numbers, weight: _Array) -> float | None:
+def _add_up(numbers: _Compared, weight: Numbers) -> float | None:
     """Return the coverage of all strata if each is covered as its own overlaps say."""
     told = weight[numbers.is_told]
     if not told.any():
@@ -428,11 +365,17 @@ def _add_up(numbers: _Numbers, weight: _Array) -> float | None:
     return total if total <= 1 else None
 
 
-def _find_factor(levels: _Array, share: _Array, coverage: float) -> float:
-    """Return the logarithm of the factor with which Σ share / coverage is that of the whole.
+def _find_shift(logs: Numbers, weight: Numbers, whole: float) -> float:
+    """Return the logarithm of the factor with which the strata average to the whole."""
+    return math.log(whole / float(np.average(np.exp(logs), weights=weight)))
+
+
+def _find_factor(levels: Numbers, weight: Numbers, coverage: float) -> float:
+    """Return the logarithm of the factor with which populations add up to that of the whole.
 
     No stratum is covered more than fully: what would be leaves more to the others.
     """
+    share = weight / weight.sum()
     capped = np.zeros(levels.size, dtype=np.bool_)
     factor = math.inf
     while not capped.all():
@@ -448,39 +391,23 @@ def _find_factor(levels: _Array, share: _Array, coverage: float) -> float:
     return factor
 
 
-def _spread_persistence(whole: Estimate, numbers: _Numbers, weight: _Array) -> list[Estimate]:
-    """Give each stratum its persistence, so that they average to that of the whole."""
-    if whole.value is None:
-        return [whole] * weight.size
-    told = numbers.is_told & (weight > 0)
-    logs = np.full(weight.size, math.log(whole.value))
-    if told.any():
-        mean = float(np.average(np.exp(numbers.value[told]), weights=weight[told]))
-        moved = np.minimum(numbers.value + math.log(whole.value / mean), 0.0)
-        logs = np.where(numbers.is_told, moved, logs)
-    return _move(whole, logs, numbers)
-
-
-def _move(whole: Estimate, logs: _Array, numbers: _Numbers) -> list[Estimate]:
-    """Give each stratum the range of the whole, moved alike, and its own error besides."""
-    return [
-        _with_range(whole, math.exp(log), float(variance))
-        for log, variance in zip(logs, numbers.variance, strict=True)
-    ]
-
-
 def _with_range(whole: Estimate, value: float, variance: float) -> Estimate:
-    if whole.value is None or whole.low is None or whole.high is None:
+    reach = _reach(whole, variance)
+    if reach is None:
         return Estimate(value=value, reason=whole.reason)
     if math.isinf(variance):
         return Estimate(value=value, reason=_NO_SPREAD)
+    low, high = value * math.exp(-reach[0]), value * math.exp(reach[1])
+    return replace(whole, value=value, low=low, high=min(high, 1.0))
+
+
+def _reach(estimate: Estimate, variance: float) -> tuple[float, float] | None:
+    """Return how far a range reaches down and up, as logarithms, with one error more."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return None
     own = NORMAL_QUANTILE * math.sqrt(variance)
-    return replace(
-        whole,
-        value=value,
-        low=value * math.exp(-math.hypot(math.log(whole.value / whole.low), own)),
-        high=min(value * math.exp(math.hypot(math.log(whole.high / whole.value), own)), 1.0),
-    )
+    down, up = math.log(estimate.value / estimate.low), math.log(estimate.high / estimate.value)
+    return math.hypot(down, own), math.hypot(up, own)
 
 
 # ------------------------------------------------------------------------------ single strata
@@ -494,11 +421,13 @@ def _describe(
     typical: Estimate,
     persistence: Estimate,
     n_urls: float,
-    counted: float,
     is_told: bool,
 ) -> StratumEstimate:
     stratum, sizes = counts.strata[number], np.diagonal(counts.n_shared[number])
-    population = _divide(n_urls, coverage, counted)
+    # Of the logarithm of a size in a sample.
+    variance = (1 - counts.sample_rate) / max(float(sizes[-1]), 1)
+    population = _divide(n_urls, coverage, variance)
+    note = _AS_OTHERS if coverage.value is not None and not is_told else ""
     return StratumEstimate(
         name=stratum.name,
         n_pooled=stratum.n_pooled,
@@ -506,50 +435,24 @@ def _describe(
         n_crawls=int(np.sum(sizes > 0)),
         coverage=within(coverage),
         population=population,
-        missing=_subtract(population, n_urls),
+        # What the newest crawl does not hold: never less than none.
+        missing=population.map(lambda n: n - n_urls if n - n_urls >= _HALF_URL else 0.0),
         persistence=within(persistence),
         typical_coverage=within(typical),
-        note=_note(coverage, size=int(sizes[-1]), is_told=is_told),
+        note=_GONE if sizes[-1] == 0 else note,
     )
 
 
-def _divide(n_urls: float, coverage: Estimate, counted: float) -> Estimate:
-    """Return the population; `counted` is the variance of the logarithm of a size in a sample."""
+def _divide(n_urls: float, coverage: Estimate, variance: float) -> Estimate:
+    """Return the population, given the variance of the logarithm of the size."""
     if coverage.value is None:
         return coverage
-    value = n_urls / coverage.value
-    if coverage.low is None or coverage.high is None:
+    value, reach = n_urls / coverage.value, _reach(coverage, variance)
+    if reach is None:
         return replace(coverage, value=value)
-    own = NORMAL_QUANTILE * math.sqrt(counted)
-    down = math.hypot(math.log(coverage.high / coverage.value), own)
-    up = math.hypot(math.log(coverage.value / coverage.low), own)
-    least = n_urls if counted == 0 else 0.0
-    return within(
-        replace(coverage, value=value, low=value * math.exp(-down), high=value * math.exp(up)),
-        least=least,
-    )
-
-
-def _subtract(population: Estimate, n_urls: float) -> Estimate:
-    """Return how many URLs of a population the newest crawl does not hold; never less than none."""
-    if population.value is None:
-        return population
-
-    def missing(end: float) -> float:
-        return end - n_urls if end - n_urls >= _HALF_URL else 0.0
-
-    return replace(
-        population,
-        value=missing(population.value),
-        low=None if population.low is None else missing(population.low),
-        high=None if population.high is None else missing(population.high),
-    )
-
-
-def _note(coverage: Estimate, *, size: int, is_told: bool) -> str:
-    if size == 0:
-        return _GONE
-    return _AS_OTHERS if coverage.value is not None and not is_told else ""
+    low, high = value * math.exp(-reach[1]), value * math.exp(reach[0])
+    least = n_urls if variance == 0 else 0.0
+    return within(replace(coverage, value=value, low=low, high=high), least=least)
 
 
 def _or_least(number: Estimate) -> float:

@@ -7,17 +7,17 @@ cancels whatever it is, and so the coverage of the first crawl never shows.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.pairs import MAX_LOG, PairData, freeze_arrays
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, freeze_arrays
 from crawlgauge.model.phrases import per_year, percent
 
 __all__ = [
     "FIRST_CRAWL",
-    "NO_INTERVAL",
     "ColumnFits",
     "TwoWayFit",
     "fit_columns",
@@ -36,8 +36,7 @@ _TAU_PASSES = 3
 _MIN_TAU_SQUARED = 1e-8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ColumnFits:
+class ColumnFits(NamedTuple):
     """Levels and slopes, one fit for each selection of rows.
 
     Parameters
@@ -52,13 +51,10 @@ class ColumnFits:
         For each fit, pairs minus parameters; negative if parameters share pairs.
     """
 
-    level: NDArray[np.float64]
-    slope: NDArray[np.float64]
-    tau_squared: NDArray[np.float64]
+    level: Numbers
+    slope: Numbers
+    tau_squared: Numbers
     n_freedom: NDArray[np.int64]
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "level", "slope", "tau_squared", "n_freedom")
 
 
 def fit_columns(pairs: PairData, included: NDArray[np.bool_]) -> ColumnFits:
@@ -66,88 +62,59 @@ def fit_columns(pairs: PairData, included: NDArray[np.bool_]) -> ColumnFits:
 
     The weights are 1/(τ² + v), v being the variance of counting; τ² is what the residuals vary
     by beyond v, found in a few passes.
-
-    Parameters
-    ----------
-    pairs
-        The pairs to fit.
-    included
-        For each fit a row of truth values, one for each row of `pairs`.
     """
-    columns = _Columns(pairs, included)
-    tau_squared = np.full(len(included), _TAU_AT_START**2)
-    for _ in range(_TAU_PASSES):
-        mean_level, slope = columns.solve(tau_squared)
-        tau_squared = columns.excess_variance(mean_level, slope)
-    level_in_columns, slope = columns.solve(tau_squared)
-    decays = ~columns.identified[:, None] & (columns.longest > 0)
-    level = np.full((len(included), pairs.n_crawls), np.nan)
-    level[:, columns.ends] = np.where(columns.present & ~decays, level_in_columns, np.nan)
-    return ColumnFits(
-        level=level,
-        slope=np.where(columns.identified, slope, np.nan),
-        tau_squared=tau_squared,
-        n_freedom=columns.n_freedom,
+    order = np.argsort(pairs.end, kind="stable")
+    ends, first, column = np.unique(pairs.end[order], return_index=True, return_inverse=True)
+    logs, lags, counting = (
+        rows[order] for rows in (pairs.log_forward, pairs.lag_years, pairs.log_variance)
     )
+    included = included[:, order]
+    row_weight = np.where(included, pairs.weight[order], 0.0)
 
+    def by_column(operation: np.ufunc, values: Numbers) -> Numbers:
+        if not ends.size:
+            return np.zeros((len(values), 0))
+        reduced: Numbers = operation.reduceat(values, first, axis=1)
+        return reduced
 
-class _Columns:
-    """The rows of `pairs` in the order of their ends, for every selection side by side."""
+    shortest = by_column(np.minimum, np.where(included, lags, np.inf))
+    longest = by_column(np.maximum, np.where(included, lags, -np.inf))
+    present = np.isfinite(longest)
+    identified = np.any(longest > shortest, axis=1)
+    n_pairs = np.rint(row_weight.sum(axis=1)).astype(np.int64)
+    n_freedom = n_pairs - present.sum(axis=1) - identified
 
-    def __init__(self, pairs: PairData, included: NDArray[np.bool_]) -> None:
-        order = np.argsort(pairs.end, kind="stable")
-        self.ends, self._first, self._column = np.unique(
-            pairs.end[order], return_index=True, return_inverse=True
-        )
-        self._logs, self._lags = pairs.log_forward[order], pairs.lag_years[order]
-        self._variance = pairs.log_variance[order]
-        included = included[:, order]
-        self._weight = np.where(included, pairs.weight[order], 0.0)
-        shortest = self._reduce(np.minimum, np.where(included, self._lags, np.inf))
-        self.longest = self._reduce(np.maximum, np.where(included, self._lags, -np.inf))
-        self.present = np.isfinite(self.longest)
-        self.identified = np.any(self.longest > shortest, axis=1)
-        self._n_pairs = np.rint(self._weight.sum(axis=1)).astype(np.int64)
-        self.n_freedom = self._n_pairs - self.present.sum(axis=1) - self.identified
-
-    def solve(
-        self, tau_squared: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the level of each column and the slope, for each selection."""
-        weight = self._weight / (tau_squared[:, None] + self._variance)
-        total = self._reduce(np.add, weight)
-        total = np.where(self.present, total, 1.0)
-        mean_lag = self._reduce(np.add, weight * self._lags) / total
-        mean_log = self._reduce(np.add, weight * self._logs) / total
-        lag_within = self._lags - mean_lag[:, self._column]
+    def solve(tau_squared: Numbers) -> tuple[Numbers, Numbers]:
+        weight = row_weight / (tau_squared[:, None] + counting)
+        total = np.where(present, by_column(np.add, weight), 1.0)
+        mean_lag = by_column(np.add, weight * lags) / total
+        mean_log = by_column(np.add, weight * logs) / total
+        lag_within = lags - mean_lag[:, column]
         weighted = weight * lag_within
-        spread = np.where(self.identified, np.sum(weighted * lag_within, axis=1), 1.0)
+        spread = np.where(identified, np.sum(weighted * lag_within, axis=1), 1.0)
         # Lags within a column sum to zero under the weights, so that its mean log drops out.
-        slope = np.where(self.identified, weighted @ self._logs / spread, 0.0)
+        slope = np.where(identified, weighted @ logs / spread, 0.0)
         return mean_log - slope[:, None] * mean_lag, slope
 
-    def excess_variance(
-        self, level: NDArray[np.float64], slope: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return by how much the residuals vary beyond counting, for each selection."""
-        residuals = self._logs - level[:, self._column] - slope[:, None] * self._lags
-        spread = np.sum(self._weight * residuals**2, axis=1) / np.maximum(self.n_freedom, 1)
-        noise = self._weight @ self._variance / np.maximum(self._n_pairs, 1)
-        excess: NDArray[np.float64] = np.maximum(_MIN_TAU_SQUARED, spread - noise)
-        return excess
-
-    def _reduce(self, operation: np.ufunc, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        if not self.ends.size:
-            return np.zeros((len(values), 0))
-        reduced: NDArray[np.float64] = operation.reduceat(values, self._first, axis=1)
-        return reduced
+    tau_squared = np.full(len(included), _TAU_AT_START**2)
+    for _ in range(_TAU_PASSES):
+        by_end, slope = solve(tau_squared)
+        residuals = logs - by_end[:, column] - slope[:, None] * lags
+        scatter = np.sum(row_weight * residuals**2, axis=1) / np.maximum(n_freedom, 1)
+        noise = row_weight @ counting / np.maximum(n_pairs, 1)
+        tau_squared = np.maximum(_MIN_TAU_SQUARED, scatter - noise)
+    by_end, slope = solve(tau_squared)
+    is_known = present & (identified[:, None] | (longest <= 0))
+    level = np.full((len(included), pairs.n_crawls), np.nan)
+    level[:, ends] = np.where(is_known, by_end, np.nan)
+    return ColumnFits(level, np.where(identified, slope, np.nan), tau_squared, n_freedom)
 
 
 # ------------------------- the two-way model: a coverage for each crawl and one persistence for all
 
 
 FIRST_CRAWL = "not identifiable: first crawl"
-NO_INTERVAL = "0 degrees of freedom: no interval is possible"
+_NO_INTERVAL = "0 degrees of freedom: no interval is possible"
 
 _NO_EARLIER = "not identifiable: no earlier crawl is compared with it"
 _NOTHING_SHARED = "not identifiable: it shares nothing with any earlier crawl"
@@ -179,7 +146,7 @@ class TwoWayFit:
         latest regime.
     """
 
-    log_coverage: NDArray[np.float64]
+    log_coverage: Numbers
     log_persistence: float
     coverage_reasons: tuple[str | None, ...]
     persistence_reason: str | None
@@ -201,6 +168,11 @@ class TwoWayFit:
         return not math.isnan(self.log_persistence)
 
     @property
+    def has_remainder(self) -> bool:
+        """Whether something is left over to judge the fit by."""
+        return self.n_freedom > 0 and not math.isnan(self.tau_squared)
+
+    @property
     def typical(self) -> NDArray[np.bool_]:
         """Whether each crawl is one that the typical coverage is the mean of."""
         return self.estimated if self.latest is None else self.estimated & self.latest
@@ -218,9 +190,7 @@ class TwoWayFit:
         # The last crawl has the most partners: what hinders its estimate hinders all.
         return self.coverage_reasons[-1]
 
-    def log_containments(
-        self, end: NDArray[np.int64], lag_years: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def log_containments(self, end: NDArray[np.int64], lag_years: Numbers) -> Numbers:
         """Return the fitted logarithm of the share of a start's URLs that each end holds."""
         # At lag 0 the persistence plays no part, known or not.
         decay = np.where(lag_years > 0, self.log_persistence * lag_years, 0.0)
@@ -232,22 +202,17 @@ def fit_two_way(pairs: PairData) -> TwoWayFit:
 
     With three crawls the fit is saturated and equals the closed form
     ``c_2 = X_12·X_23 / (M_2·X_13)``.
-
-    Parameters
-    ----------
-    pairs
-        The pairs to fit.
     """
     fits = fit_columns(pairs, np.ones((1, pairs.end.size), dtype=np.bool_))
     level, slope, n_freedom = fits.level[0], float(fits.slope[0]), int(fits.n_freedom[0])
     if max(abs(slope), np.nanmax(np.abs(level), initial=0.0)) > MAX_LOG:
         return refused_fit(pairs.n_crawls, _TOO_CLOSE)
-    no_interval = NO_INTERVAL if n_freedom <= 0 else None
+    no_interval = _NO_INTERVAL if n_freedom <= 0 else None
     return TwoWayFit(
         log_coverage=level,
         log_persistence=slope,
         coverage_reasons=tuple(
-            no_interval if not np.isnan(level[crawl]) else _why_not_identified(pairs, crawl)
+            _why_not_identified(pairs, crawl) if np.isnan(level[crawl]) else no_interval
             for crawl in range(pairs.n_crawls)
         ),
         persistence_reason=_NO_PERSISTENCE if np.isnan(slope) else no_interval,
@@ -257,15 +222,7 @@ def fit_two_way(pairs: PairData) -> TwoWayFit:
 
 
 def refused_fit(n_crawls: int, reason: str) -> TwoWayFit:
-    """Make a fit in which nothing is known, for one reason.
-
-    Parameters
-    ----------
-    n_crawls
-        Number of crawls.
-    reason
-        Why nothing is known.
-    """
+    """Make a fit in which nothing is known, for one reason."""
     return TwoWayFit(
         log_coverage=np.full(n_crawls, np.nan),
         log_persistence=np.nan,
@@ -298,11 +255,6 @@ def lower_bound(pairs: PairData) -> float | None:
 
     As nothing lives on more than completely, it is the least that the newer crawl covers. None
     if the crawls are not two, of the same date, not compared, or share nothing.
-
-    Parameters
-    ----------
-    pairs
-        The pairs of a series.
     """
     if pairs.n_crawls != 2 or pairs.n_pairs == 0 or pairs.lag_years[0] == 0:  # noqa: PLR2004 - two
         return None
@@ -310,40 +262,22 @@ def lower_bound(pairs: PairData) -> float | None:
 
 
 def fit_two_crawls(pairs: PairData, persistence: float | None) -> TwoWayFit:
-    """Say what two crawls tell, with a persistence known from elsewhere or without.
-
-    Parameters
-    ----------
-    pairs
-        Of two crawls.
-    persistence
-        Share of the URLs that live on for a year, or None if it is not known.
-    """
+    """Say what two crawls tell, with a persistence known from elsewhere or without."""
     if pairs.n_pairs == 0:
         return refused_fit(2, _TWO_SHARE_NOTHING if pairs.n_known else _NOT_COMPARED)
     bound = lower_bound(pairs)
     if bound is None:
         return fit_two_way(pairs)
     if persistence is None:
-        return TwoWayFit(
-            log_coverage=np.full(2, np.nan),
-            log_persistence=np.nan,
-            coverage_reasons=(
-                FIRST_CRAWL,
-                f"{_ONLY_PRODUCT} = {bound:.2g}, so coverage is at least {percent(bound)}",
-            ),
-            persistence_reason=_ONE_PAIR,
-            n_freedom=-1,
-            tau_squared=np.nan,
-        )
+        only = f"{_ONLY_PRODUCT} = {bound:.2g}, so coverage is at least {percent(bound)}"
+        unknown = refused_fit(2, _ONE_PAIR)
+        return replace(unknown, coverage_reasons=(FIRST_CRAWL, only), n_freedom=-1)
+    given = f"rests on the given persistence of {per_year(persistence)}: no interval is possible"
     lag = float(pairs.lag_years[0])
     return TwoWayFit(
         log_coverage=np.array([np.nan, math.log(bound) - lag * math.log(persistence)]),
         log_persistence=math.log(persistence),
-        coverage_reasons=(
-            FIRST_CRAWL,
-            f"rests on the given persistence of {per_year(persistence)}: no interval is possible",
-        ),
+        coverage_reasons=(FIRST_CRAWL, given),
         persistence_reason="given, not estimated",
         n_freedom=0,
         tau_squared=np.nan,

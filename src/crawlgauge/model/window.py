@@ -1,24 +1,21 @@
 """The window: which crawls and which pairs of them an estimate is made from."""
 
 import datetime as dt
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
-from crawlgauge.crawl import Crawl
 from crawlgauge.errors import FitError
 from crawlgauge.model.checks import diagnose
 from crawlgauge.model.phrases import names
 from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import MISSING, OverlapTable
-from crawlgauge.provenance import Setting
 
 __all__ = ["choose_window", "keep_crawls"]
 
-LATEST = "latest"
-"""The regime of the newest crawl."""
+_LATEST = "latest"  # the regime of the newest crawl
 
 _MIN_CRAWLS = 2
 _T = TypeVar("_T", Histories, HostGroups)
@@ -59,8 +56,18 @@ def choose_window(
     excluded = tuple(dict.fromkeys(exclude))
     if (since, until, min_lag, regime) == (None,) * 4 and not excluded:
         return table
-    _check_labels(table, excluded)
-    kept = [k for k, crawl in enumerate(table.crawls) if _is_kept(crawl, since, until, excluded)]
+    labels = [crawl.label for crawl in table.crawls]
+    unknown = [label for label in excluded if label not in labels]
+    if unknown:
+        raise FitError(
+            f"there is no crawl {names(unknown)} to exclude; the crawls are {names(labels)}"
+        )
+    kept = [
+        k
+        for k, crawl in enumerate(table.crawls)
+        if (since or crawl.date) <= crawl.date <= (until or crawl.date)
+        and crawl.label not in excluded
+    ]
     if len(kept) < _MIN_CRAWLS:
         raise FitError(_too_few(table, kept, since, until, excluded))
     chosen = keep_crawls(table, kept)
@@ -70,35 +77,16 @@ def choose_window(
         chosen = keep_crawls(chosen, in_regime)
     if min_lag is not None:
         chosen = _drop_short_lags(table, chosen, kept, min_lag)
-    return _note(
-        chosen,
-        {
-            "since": None if since is None else since.isoformat(),
-            "until": None if until is None else until.isoformat(),
-            "exclude": ",".join(excluded) or None,
-            "min_lag": min_lag,
-            "regime": regime,
-        },
-    )
-
-
-def _is_kept(
-    crawl: Crawl, since: dt.date | None, until: dt.date | None, excluded: Collection[str]
-) -> bool:
-    return (
-        (since is None or crawl.date >= since)
-        and (until is None or crawl.date <= until)
-        and crawl.label not in excluded
-    )
-
-
-def _check_labels(table: OverlapTable, excluded: tuple[str, ...]) -> None:
-    labels = [crawl.label for crawl in table.crawls]
-    unknown = [label for label in excluded if label not in labels]
-    if unknown:
-        raise FitError(
-            f"there is no crawl {names(unknown)} to exclude; the crawls are {names(labels)}"
-        )
+    choices = {
+        "since": None if since is None else since.isoformat(),
+        "until": None if until is None else until.isoformat(),
+        "exclude": ",".join(excluded) or None,
+        "min_lag": min_lag,
+        "regime": regime,
+    }
+    made = {name: value for name, value in choices.items() if value is not None}
+    settings = {**table.provenance.settings, **made}
+    return replace(chosen, provenance=replace(table.provenance, settings=settings))
 
 
 def _too_few(
@@ -124,21 +112,19 @@ def _too_few(
 
 def _find_regime(table: OverlapTable, regime: int | str) -> list[int]:
     regimes = diagnose(table).regimes
-    number = len(regimes) if regime == LATEST else int(regime) if _is_number(regime) else 0
+    number = len(regimes) if regime == _LATEST else 0
+    if str(regime).isascii() and str(regime).isdigit():
+        number = int(regime)
     if not 1 <= number <= len(regimes):
         found = "; ".join(
             f"{k}: {table.crawls[r.first].label} to {table.crawls[r.last].label}"
             for k, r in enumerate(regimes, start=1)
         )
         raise FitError(
-            f"there is no regime {regime!r}; give its number or {LATEST!r}. Found by the check "
+            f"there is no regime {regime!r}; give its number or {_LATEST!r}. Found by the check "
             f"change-point: {found}"
         )
     return list(regimes[number - 1].positions)
-
-
-def _is_number(regime: int | str) -> bool:
-    return isinstance(regime, int) or (regime.isascii() and regime.isdigit())
 
 
 def _drop_short_lags(
@@ -185,11 +171,3 @@ def _marginalise(histories: _T, kept: list[int]) -> _T:
     np.add.at(counts, place, histories.counts)
     seen = distinct != 0
     return replace(histories, n_crawls=len(kept), masks=distinct[seen], counts=counts[seen])
-
-
-def _note(table: OverlapTable, choices: dict[str, Setting]) -> OverlapTable:
-    made = {name: value for name, value in choices.items() if value is not None}
-    if not made:
-        return table
-    settings = {**table.provenance.settings, **made}
-    return replace(table, provenance=replace(table.provenance, settings=settings))

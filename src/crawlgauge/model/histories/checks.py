@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.model.checks import Diagnosis, Regime
-from crawlgauge.model.decay import find_bend
+from crawlgauge.model.decay import slows_down
 from crawlgauge.model.estimates import Check
 from crawlgauge.model.histories.data import HistoryData, Recaptures, count_recaptures
 from crawlgauge.model.histories.dependence import (
@@ -767,5 +767,4 @@ def run_history_checks(data: HistoryData, diagnosis: Diagnosis) -> tuple[Check, 
 
 def _is_bent(diagnosis: Diagnosis) -> bool:
     """Tell whether overlaps shrink ever more slowly, and no policy of the crawler makes them."""
-    bend = find_bend(diagnosis.pairs, diagnosis.fit)
-    return bend is not None and bend.is_certain and diagnosis.short_lag is None
+    return diagnosis.short_lag is None and bool(slows_down(diagnosis.pairs, diagnosis.fit))

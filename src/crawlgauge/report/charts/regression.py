@@ -126,7 +126,7 @@ def _jackknife(pairs: PairData, lags: Numbers) -> Numbers | None:
         return None
     # As many degrees of freedom as the model's own intervals have.
     quantile = float(stdtrit(len(crawls) - _LINE_PARAMETERS, _LEVEL))
-    return quantile * np.sqrt(jackknife_variance(found).variance)
+    return quantile * np.sqrt(jackknife_variance(found)[0])
 
 
 def _without(pairs: PairData, crawl: int) -> PairData:

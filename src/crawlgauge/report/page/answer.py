@@ -352,7 +352,7 @@ def _describe_passed(n_passed: int, n_ran: int) -> str:
 
 
 def _why_none(coverage: Estimate) -> str:
-    reason = (coverage.reason or "").removeprefix("not identifiable: ")
+    reason = coverage.why
     return f"{reason[:1].upper()}{reason[1:]}." if reason else ""
 
 
@@ -458,7 +458,7 @@ def _meets(newest: Estimate, earlier: list[Estimate]) -> bool:
 
 
 def _without_prefix(number: Estimate) -> str:
-    return (number.reason or "").removeprefix("not identifiable: ")
+    return number.why
 
 
 def _describe_size(estimates: Estimates) -> str:

@@ -282,7 +282,7 @@ def _about_paper(estimates: Estimates) -> Iterator[str]:
 def _about_headline(estimates: Estimates, what: str) -> Iterator[str]:
     coverage = estimates.headline.coverage
     if coverage.value is None:
-        reason = (coverage.reason or "").removeprefix("not identifiable: ")
+        reason = coverage.why
         yield f"The typical coverage of a crawl cannot be estimated: {reason}."
         return
     how = (

@@ -206,7 +206,7 @@ def _say(number: Estimate, phrase: Callable[[float], str]) -> str:
 
 
 def _why(number: Estimate) -> str:
-    return (number.reason or "").removeprefix("not identifiable: ")
+    return number.why
 
 
 # ------------------------------------------------- what the number means, and what it does not mean

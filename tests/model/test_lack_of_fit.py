@@ -110,7 +110,7 @@ def test_an_added_term_is_that_of_the_whole_regression(scattered):
         [coefficient((pairs.start != k) & (pairs.end != k))[0][-1] for k in range(8)]
     )
     error = np.sqrt(7 / 8 * np.sum((without - without.mean()) ** 2))
-    term = add_term(pairs, fit, up_to(2))
+    term = add_term(pairs, fit, up_to(pairs, 2))
     assert term.coefficient == pytest.approx(value, rel=1e-9)
     assert term.t_value == pytest.approx(value / error, rel=1e-9)
     assert term.unexplained == pytest.approx(squares / before, rel=1e-9)
@@ -122,18 +122,19 @@ def test_a_term_beside_another_has_the_coefficient_of_the_joint_regression(scatt
     weight = pairs.weight / (fit.tau_squared + 1 / pairs.n_shared)
     terms = [(pairs.end - pairs.start <= n).astype(float) for n in (1, 3)]
     solution, _ = weighted_squares(design(pairs, *terms), pairs.log_forward, weight)
-    assert add_term(pairs, fit, up_to(3), up_to(1)).coefficient == pytest.approx(solution[-1])
+    added = add_term(pairs, fit, up_to(pairs, 3), up_to(pairs, 1))
+    assert added.coefficient == pytest.approx(solution[-1])
 
 
 def test_a_term_that_the_model_holds_already_is_not_identifiable(scattered):
     pairs = pair_data(scattered(0.05))
     fit = fit_two_way(pairs)
-    assert add_term(pairs, fit, lambda pairs: 3 * pairs.lag_years + pairs.end) is None
-    assert best_term(pairs, fit, {1: lambda pairs: pairs.lag_years}) is None
+    assert add_term(pairs, fit, 3 * pairs.lag_years + pairs.end) is None
+    assert best_term(pairs, fit, {1: pairs.lag_years}) is None
 
 
 def test_the_best_term_is_the_one_that_is_there(make_urn):
     factors = {(i, j): 0.8 for i, j in PAIRS if j - i <= 2}
     pairs = pair_data(make_urn(DAYS, SIZES, COVERAGE, 0.73, factors))
-    terms = {lag: up_to(lag) for lag in (1, 2, 3)}
+    terms = {lag: up_to(pairs, lag) for lag in (1, 2, 3)}
     assert best_term(pairs, fit_two_way(pairs), terms) == 2

@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from crawlgauge.model.decay import coverage_range, find_bend, fit_shapes
+from crawlgauge.model.coverage import estimate_coverage
+from crawlgauge.model.decay import fit_shapes, outermost, slows_down
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
+
+# ------------------------------------------------------------------------------------------- shapes
+
 
 N = 10
 DAYS = [183 * k for k in range(N)]
@@ -59,8 +63,8 @@ def test_each_shape_finds_the_coverage_behind_its_own_decay(decaying, name, aliv
 
 def test_shapes_that_are_not_needed_change_nothing(decaying):
     _, _, shapes = fit(decaying(lambda years: 0.7**years))
-    between = coverage_range(tuple(shapes.values()))
-    assert math.log(between.high / between.low) < 0.005
+    lowest, highest = outermost(tuple(shapes.values()))
+    assert highest.log_typical - lowest.log_typical < 0.005
 
 
 def test_the_bi_exponential_fit_is_the_least_squares_one(decaying):
@@ -95,18 +99,82 @@ def test_what_dies_before_the_shortest_lag_cannot_make_coverage_explode(decaying
 def test_four_crawls_give_no_shapes_and_no_bend(decaying):
     pairs, two_way, shapes = fit(decaying(lambda years: 0.7**years, n=4))
     assert shapes == {}
-    assert find_bend(pairs, two_way) is None
+    assert slows_down(pairs, two_way) is None
 
 
 @pytest.mark.parametrize(("exponent", "is_certain"), [(0.7, True), (1.0, False), (1.4, False)])
 def test_a_bend_is_certain_only_where_decay_slows_down(decaying, exponent, is_certain):
     pairs, two_way, _ = fit(decaying(lambda years: math.exp(-((0.3 * years) ** exponent))))
-    assert find_bend(pairs, two_way).is_certain == is_certain
+    assert slows_down(pairs, two_way) == is_certain
 
 
 def test_the_range_names_the_shapes_at_its_ends(decaying):
     _, _, shapes = fit(decaying(lambda years: 0.5 * 0.9**years + 0.5 * 0.45**years))
-    between = coverage_range(tuple(shapes.values()))
-    assert (between.low_shape, between.high_shape) == ("exponential", "weibull")
-    assert between.low == pytest.approx(math.exp(shapes["exponential"].log_typical))
-    assert between.high == pytest.approx(math.exp(shapes["weibull"].log_typical))
+    names = [shape.name for shape in outermost(tuple(shapes.values()))]
+    assert names == ["exponential", "weibull"]
+
+
+# ------------------------------------------------------------------------------------------- curves
+
+
+N_CURVES = 9
+DAYS_CURVES = [183 * k for k in range(N_CURVES)]
+
+
+@pytest.fixture
+def curves_of(make_table):
+    def make(alive, n=N_CURVES):
+        overlaps = {
+            (i, j): round(SIZE * 0.4 * alive((DAYS_CURVES[j] - DAYS_CURVES[i]) / 365.25))
+            for j in range(n)
+            for i in range(j)
+        }
+        curves = estimate_coverage(make_table(DAYS_CURVES[:n], [SIZE] * n, overlaps)).decay_curves
+        return {curve.name: curve for curve in curves}
+
+    return make
+
+
+def test_curves_run_from_zero_to_the_longest_lag_the_exponential_first(curves_of):
+    curves = curves_of(lambda years: 0.73**years)
+    assert list(curves) == ["exponential", "weibull", "bi-exponential"]
+    for curve in curves.values():
+        assert curve.lags_years[0] == 0
+        assert curve.lags_years[-1] == pytest.approx(DAYS_CURVES[-1] / 365.25)
+        assert curve.containment[0] == pytest.approx(curve.coverage)
+        assert curve.containment == pytest.approx(
+            0.4 * 0.73 ** np.array(curve.lags_years), rel=0.01
+        )
+    assert "gone after 2.2 years" in curves["exponential"].meaning
+
+
+@pytest.mark.parametrize(
+    ("name", "alive", "meaning"),
+    [
+        ("weibull", lambda years: math.exp(-((0.4 * years) ** 0.6)), "disappear falls steadily"),
+        (
+            "bi-exponential",
+            lambda years: 0.6 * 0.9**years + 0.4 * 0.4**years,
+            "60 % are half gone after 6.6 years, and 40 % are half gone after 9 months",
+        ),
+    ],
+)
+def test_the_curve_of_the_true_shape_passes_through_the_decay(curves_of, name, alive, meaning):
+    curve = curves_of(alive)[name]
+    expected = [0.4 * alive(lag) for lag in curve.lags_years]
+    assert curve.containment == pytest.approx(expected, rel=0.02)
+    assert meaning in curve.meaning
+
+
+def test_with_few_crawls_only_the_exponential_is_drawn(curves_of):
+    curves = curves_of(lambda years: 0.73**years, n=3)
+    assert list(curves) == ["exponential"]
+    assert curves["exponential"].coverage == pytest.approx(0.4, rel=1e-6)
+
+
+def test_where_overlaps_show_no_loss_the_words_say_so(curves_of):
+    assert "show no loss" in curves_of(lambda _: 1.0, n=3)["exponential"].meaning
+
+
+def test_two_crawls_have_no_curve(curves_of):
+    assert curves_of(lambda years: 0.73**years, n=2) == {}

@@ -120,7 +120,7 @@ def test_small_hosts_that_are_alike_are_better_known_for_being_many(simulate):
     archive = simulate(np.random.default_rng(7), [500] * 40, [0.4] * 40, [0.7] * 40, 6)
     found = by_name(estimate_strata(archive.counts, archive.estimates))
     truth = np.log(archive.coverage[:, -1])
-    alone = fit_strata(archive.counts.n_shared, np.arange(6) * 183 / 365.25).columns.level[:, -1]
+    alone = fit_strata(archive.counts.n_shared, np.arange(6) * 183 / 365.25).level[:, -1]
     pooled = np.log([found[f"h{k}"].coverage.value for k in range(40)])
     assert np.std(pooled - truth) < 0.75 * np.std(alone - truth)
 
