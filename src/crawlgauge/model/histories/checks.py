@@ -29,16 +29,7 @@ from crawlgauge.model.histories.open_population import fit_jolly_seber
 from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.model.short_lag import ShortLag
 
-__all__ = [
-    "check_heterogeneous_capture",
-    "check_novelty",
-    "check_overdispersion",
-    "check_past_future",
-    "find_cause",
-    "measure_novelty",
-    "resolve_short_lag",
-    "run_history_checks",
-]
+__all__ = ["run_history_checks"]
 
 _SPEAKS = {"info", "warn", "fail"}
 _THRESHOLDS = {

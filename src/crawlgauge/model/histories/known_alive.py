@@ -19,15 +19,7 @@ from crawlgauge.model.histories.window_model import (
     count_windows,
 )
 
-__all__ = [
-    "KnownAliveFit",
-    "WindowFit",
-    "count_alive",
-    "fit_known_alive",
-    "fit_windows",
-    "state_shares",
-    "vectors_without_groups",
-]
+__all__ = ["KnownAliveFit", "fit_known_alive"]
 
 
 # -------------------------- from the chances of capture to the URLs that were alive at each crawl

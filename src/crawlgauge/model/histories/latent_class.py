@@ -15,18 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.model.histories.data import Flags, HistoryData, Numbers
+from crawlgauge.model.histories.window_model import MAX_TRAP_LAGS
 
-__all__ = [
-    "ClassLikelihood",
-    "HistoryPaths",
-    "LatentClassFit",
-    "Optimum",
-    "fit_latent_class",
-    "history_paths",
-    "is_believable",
-    "is_identifiable",
-    "thin_histories",
-]
+__all__ = ["LatentClassFit", "fit_latent_class"]
 
 
 # ---------------------------------- capture histories cut into steps from one capture to the next
@@ -484,8 +475,6 @@ def _climb(likelihood: ClassLikelihood, start: Numbers, max_steps: int) -> Optim
 
 # --------------------------------------------------------------- what a fit says, if it is believed
 
-
-MAX_TRAP_LAGS = 5
 
 _FEWEST_CRAWLS = 5
 _CRAWLS_BEYOND_LAGS = 4

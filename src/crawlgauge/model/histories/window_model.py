@@ -19,16 +19,7 @@ import numpy as np
 
 from crawlgauge.model.histories.data import HistoryData, Numbers, count_known_alive
 
-__all__ = [
-    "MAX_TRAP_LAGS",
-    "N_GROUPS",
-    "CaptureTable",
-    "Interiors",
-    "WindowCounts",
-    "WindowModel",
-    "capture_table",
-    "count_windows",
-]
+__all__ = ["MAX_TRAP_LAGS", "N_GROUPS", "WindowCounts", "WindowModel", "count_windows"]
 
 
 # ------------------------------------------------------------------------------------- windows
