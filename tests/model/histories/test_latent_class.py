@@ -370,7 +370,7 @@ def test_two_ordinary_classes_are_believed(two_classes):
 def test_a_class_captured_with_less_than_a_hundredth_is_not(two_classes, gap):
     level = -max(-gap, 0.0)
     assert not is_believable(two_classes(gap=gap, levels=[level] * 5))
-    assert is_believable(two_classes(gap=gap * 0.85, levels=[level * 0.85] * 5))
+    assert is_believable(two_classes(gap=gap * 0.9, levels=[level * 0.9] * 5))
 
 
 @pytest.mark.parametrize("sign", [1, -1])
