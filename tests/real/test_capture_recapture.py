@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,19 +13,45 @@ from crawlgauge.model.histories.closed_population import (
     estimate_schnabel,
     fit_loglinear,
 )
-from crawlgauge.model.histories.cormack_jolly_seber import fit_cormack_jolly_seber
 from crawlgauge.model.histories.data import HistoryData, count_recaptures
-from crawlgauge.model.histories.jolly_seber import fit_jolly_seber
+from crawlgauge.model.histories.latent_class import fit_latent_class
+from crawlgauge.model.histories.open_population import fit_cormack_jolly_seber, fit_jolly_seber
 
 pytestmark = pytest.mark.real
 
 VOLE_DAYS = (35, 28, 35, 28, 34)
 
 
-def logit_interval(value, se):
-    """Return the interval of a share that is symmetric on the scale of logits."""
-    half = special.ndtri(0.975) * se / (value * (1 - value))
-    return special.expit(special.logit(value) + np.array([-half, half]))
+def search(data, n_lost, n_survivals, survival_of):
+    """Maximise the likelihood of all histories; return the parameters of survival and coverage.
+
+    `survival_of` gives the survival of each interval from the logits before those of coverage.
+    """
+    n_ends = data.n_crawls - 1
+
+    def loss(theta):
+        survival = survival_of(theta[:-n_ends])
+        cover = np.concatenate([[0], special.expit(theta[-n_ends:])])
+        total = 0.0
+        for history, count, lost in zip(data.captured, data.counts, n_lost, strict=True):
+            first, last = np.flatnonzero(history)[[0, -1]]
+            inside = range(first + 1, last + 1)
+            seen = [survival[k - 1] * (cover[k] if history[k] else 1 - cover[k]) for k in inside]
+            never = 1.0
+            for k in range(data.n_crawls - 1, last, -1):
+                never = 1 - survival[k - 1] + survival[k - 1] * (1 - cover[k]) * never
+            total += count * np.log(np.prod(seen)) + (count - lost) * np.log(never)
+        return -total
+
+    best = optimize.minimize(loss, np.zeros(n_survivals + n_ends), method="BFGS", jac="3-point")
+    return best.x[:-n_ends], special.expit(best.x[-n_ends:])
+
+
+def released(data, n_lost):
+    """Count when those that were released after their last capture are seen again."""
+    lost = np.bincount(data.last, weights=n_lost, minlength=data.n_crawls)
+    recaptures = count_recaptures(data)
+    return replace(recaptures, n_released=recaptures.n_released - lost)
 
 
 @pytest.fixture(scope="module")
@@ -51,71 +78,40 @@ def read(shared_data):
 
 @pytest.fixture(scope="module")
 def dippers(read):
-    return count_recaptures(read("dipper.csv")[0])
+    return read("dipper.csv")
 
 
-def test_dippers_with_common_survival_and_capture(dippers):
-    fit = fit_cormack_jolly_seber(dippers, coverage="common")
-    assert fit.persistence == pytest.approx(np.full(6, 0.5602430), abs=1e-6)
-    assert fit.persistence_se == pytest.approx(np.full(6, 0.0251330), abs=1e-6)
-    assert fit.coverage[1:] == pytest.approx(np.full(6, 0.9025835), abs=1e-6)
-    assert fit.coverage_se[1:] == pytest.approx(np.full(6, 0.0285857), abs=1e-6)
-    assert fit.minus_two_log_likelihood == pytest.approx(666.83766, abs=1e-5)
-    assert logit_interval(fit.persistence[0], fit.persistence_se[0]) == pytest.approx(
-        (0.5105493, 0.6087577), abs=1e-5
-    )
-    assert logit_interval(fit.coverage[1], fit.coverage_se[1]) == pytest.approx(
-        (0.8304826, 0.9460113), abs=1e-5
-    )
-
-
-def test_dippers_with_survival_by_year(dippers):
-    fit = fit_cormack_jolly_seber(dippers, persistence="by-interval", coverage="common")
-    expected = [0.6258351, 0.4541914, 0.4783772, 0.6244043, 0.6079444, 0.5832982]
-    assert fit.persistence == pytest.approx(np.array(expected), abs=1e-6)
-    assert fit.coverage[1:] == pytest.approx(np.full(6, 0.9020662), abs=1e-6)
-    assert fit.minus_two_log_likelihood == pytest.approx(659.7301, abs=1e-4)
+DIPPERS_BY_YEAR = [0.7850809, 0.8905191, 0.8750974, 0.9083167, 0.9405547, 0.9639315]
 
 
 def test_dippers_with_capture_by_year(dippers):
-    fit = fit_cormack_jolly_seber(dippers)
-    expected = [0.7850809, 0.8905191, 0.8750974, 0.9083167, 0.9405547, 0.9639315]
-    assert fit.coverage[1:] == pytest.approx(np.array(expected), abs=1e-6)
-    assert fit.persistence == pytest.approx(np.full(6, 0.5530901), abs=1e-6)
-    assert fit.minus_two_log_likelihood == pytest.approx(664.4802, abs=1e-4)
+    coverage, persistence = fit_cormack_jolly_seber(count_recaptures(dippers[0]))
+    assert coverage[1:] == pytest.approx(np.array(DIPPERS_BY_YEAR), abs=1e-6)
+    assert persistence == pytest.approx(0.5530901, abs=1e-6)
+
+
+def test_one_class_gives_what_program_mark_gives(dippers):
+    """Two would vanish in some years, and are not believed."""
+    fit = fit_latent_class(dippers[0], trap_lags=0)
+    assert fit.n_classes == 1
+    assert np.exp(fit.log_persistence) == pytest.approx(0.5530901, abs=2e-5)
+    assert np.exp(fit.log_coverage[1:]) == pytest.approx(DIPPERS_BY_YEAR, abs=1e-4)
 
 
 def test_dippers_by_year_in_both_have_the_closed_form(dippers):
-    searched = fit_cormack_jolly_seber(dippers, persistence="by-interval")
-    closed = fit_jolly_seber(dippers)
-    assert searched.n_parameters == 11
-    assert searched.coverage == pytest.approx(closed.coverage, rel=1e-7, nan_ok=True)
-    assert searched.coverage_se == pytest.approx(closed.coverage_se, rel=1e-6, nan_ok=True)
-    assert searched.persistence_se == pytest.approx(closed.persistence_se, rel=1e-6, nan_ok=True)
-
-
-def test_hares_without_the_two_that_were_always_caught(read):
-    fit = fit_loglinear(read("snowshoe_hare.csv")[0], without=0b111111)
-    assert round(fit.estimate.population, 1) == 76.8
-    assert round(fit.estimate.standard_error, 1) == 3.9
-    # The published criterion counts the history left out, with its own parameter and 2 hares.
-    own = -2 * (2 * np.log(2) - 2 - np.log(2)) + 2
-    assert round(fit.aic + own) == 146
+    coverage, survival, _ = fit_jolly_seber(count_recaptures(dippers[0]))
+    logits, cover = search(*dippers, 6, special.expit)
+    assert coverage[1:-1] == pytest.approx(cover[:-1], abs=1e-4)
+    assert survival[:-1] == pytest.approx(special.expit(logits)[:-1], abs=1e-4)
 
 
 def test_hares_that_differ_in_the_poisson_form(read):
-    fit = fit_loglinear(read("snowshoe_hare.csv")[0], "poisson")
-    assert round(fit.estimate.population, 1) == 81.1
-    assert round(fit.aic) == 146
-    assert fit.n_freedom == 55
-    # Published beside them is an error of 5.7. The published formula gives 5.57 here, as a general
-    # search confirms below; 5.71 belongs to the same form without effects of the occasions.
-    assert fit.estimate.standard_error == pytest.approx(5.5736, abs=1e-4)
+    assert round(fit_loglinear(read("snowshoe_hare.csv")[0], "poisson")[0], 1) == 81.1
 
 
 @pytest.mark.parametrize("name", ["snowshoe_hare.csv", "mse_kosovo.csv"])
 @pytest.mark.parametrize("form", ["poisson", "darroch"])
-def test_uneven_capture_has_the_population_and_error_of_a_general_search(read, name, form):
+def test_uneven_capture_has_the_population_of_a_general_search(read, name, form):
     data, _ = read(name)
     n_crawls = data.n_crawls
     cells = np.array(list(itertools.product((0, 1), repeat=n_crawls))[1:], dtype=float)
@@ -136,12 +132,8 @@ def test_uneven_capture_has_the_population_and_error_of_a_general_search(read, n
 
     start = np.concatenate([[np.log(data.n_urls / 10)], np.full(n_crawls, -1.0), [0.0]])
     best = optimize.minimize(loss, start, jac=slope, method="BFGS", options={"gtol": 1e-10})
-    never = np.exp(best.x[0])
-    information = (design.T * np.exp(design @ best.x)) @ design
-    error = np.sqrt(never + never**2 * np.linalg.inv(information)[0, 0])
-    found = fit_loglinear(data, form).estimate
-    assert found.population == pytest.approx(data.n_urls + never, rel=1e-5)
-    assert found.standard_error == pytest.approx(error, rel=1e-4)
+    found, _ = fit_loglinear(data, form)
+    assert found == pytest.approx(data.n_urls + np.exp(best.x[0]), rel=1e-5)
 
 
 def test_cottontails_by_how_often_they_were_caught(read):
@@ -149,56 +141,30 @@ def test_cottontails_by_how_often_they_were_caught(read):
     data, _ = read("cottontail_edwards_eberhardt.csv")
     often = np.bincount(data.captured.sum(axis=1), weights=data.counts)
     assert often[1:].tolist() == [43, 16, 8, 6, 0, 2, 1]
-    estimate = estimate_chao(data)
-    assert estimate.population == pytest.approx(76 + 17 / 18 * 43**2 / 32)
-    assert abs(estimate.population - 135) < estimate.standard_error
+    assert estimate_chao(data) == pytest.approx(76 + 17 / 18 * 43**2 / 32)
     # Equal capture, which was not so, misses a good part of them.
-    assert estimate_schnabel(data).population < 100
+    assert estimate_schnabel(data) < 100
 
 
-def test_cottontails_with_equal_capture_have_the_classical_maximum(read):
-    data, _ = read("cottontail_edwards_eberhardt.csv")
-    expected = optimize.brentq(
-        lambda size: np.log1p(-76 / size) - np.log1p(-data.sizes / size).sum(), 76.001, 1000
-    )
-    found = fit_loglinear(data, n_newest=18).estimate
-    assert found.population == pytest.approx(expected, rel=1e-8)
-
-
-def test_voles_that_were_not_released_and_unequal_months(read):
-    """Compare with a search over the likelihood of all histories, death by death."""
+@pytest.fixture(scope="module")
+def voles(read):
     years = np.concatenate([[0], np.cumsum(VOLE_DAYS)]) / 365.25
     data, n_lost = read("microtus_JOLLY_JLYEXMPL.csv", years)
     assert data.n_urls == 311
     assert n_lost.sum() == 14
-    fit = fit_cormack_jolly_seber(count_recaptures(data, n_lost=n_lost))
-
-    def loss(theta):
-        survival = special.expit(theta[0]) ** (np.diff(years) * 12)
-        cover = np.concatenate([[0], special.expit(theta[1:])])
-        total = 0.0
-        for history, count, lost in zip(data.captured, data.counts, n_lost, strict=True):
-            first, last = np.flatnonzero(history)[[0, -1]]
-            inside = range(first + 1, last + 1)
-            seen = [survival[k - 1] * (cover[k] if history[k] else 1 - cover[k]) for k in inside]
-            never = 1.0
-            for k in range(data.n_crawls - 1, last, -1):
-                never = 1 - survival[k - 1] + survival[k - 1] * (1 - cover[k]) * never
-            total += count * np.log(np.prod(seen)) + (count - lost) * np.log(never)
-        return -total
-
-    best = optimize.minimize(loss, np.zeros(6), method="BFGS", jac="3-point")
-    assert fit.minus_two_log_likelihood == pytest.approx(2 * best.fun, abs=1e-6)
-    assert fit.coverage[1:] == pytest.approx(special.expit(best.x[1:]), abs=1e-5)
-    assert fit.persistence[0] == pytest.approx(special.expit(best.x[0]) ** 12, rel=1e-4)
+    return data, n_lost
 
 
-def test_voles_by_month_agree_with_jolly(read):
-    years = np.concatenate([[0], np.cumsum(VOLE_DAYS)]) / 365.25
-    data, n_lost = read("microtus_JOLLY_JLYEXMPL.csv", years)
-    recaptures = count_recaptures(data, n_lost=n_lost)
-    closed = fit_jolly_seber(recaptures)
-    searched = fit_cormack_jolly_seber(recaptures, persistence="by-interval")
-    assert closed.coverage == pytest.approx(searched.coverage, rel=1e-6, nan_ok=True)
-    assert closed.persistence == pytest.approx(searched.persistence, rel=1e-6, nan_ok=True)
-    assert np.all(closed.population[1:-1] > data.sizes[1:-1])
+def test_voles_that_were_not_released_and_unequal_months(voles):
+    months = 12 * np.diff(voles[0].years)
+    coverage, persistence = fit_cormack_jolly_seber(released(*voles))
+    logits, cover = search(*voles, 1, lambda logit: special.expit(logit[0]) ** months)
+    assert coverage[1:] == pytest.approx(cover, abs=1e-5)
+    assert persistence == pytest.approx(special.expit(logits[0]) ** 12, rel=1e-4)
+
+
+def test_voles_by_month_have_the_closed_form(voles):
+    coverage, survival, _ = fit_jolly_seber(released(*voles))
+    logits, cover = search(*voles, 5, special.expit)
+    assert coverage[1:-1] == pytest.approx(cover[:-1], abs=1e-4)
+    assert survival[:-1] == pytest.approx(special.expit(logits)[:-1], abs=1e-4)

@@ -69,7 +69,7 @@ def estimate_union(
             estimates,
             holdings,
             crawl,
-            None if recapture is None else float(recapture[crawl]),
+            math.nan if recapture is None else float(recapture[crawl]),
             1.0 if memory_factor is None else float(memory_factor[crawl]),
         )
         for crawl in range(table.n_crawls)
@@ -95,12 +95,7 @@ class _Look:
     """One crawl, and what it says of the archive before it."""
 
     def __init__(
-        self,
-        estimates: Estimates,
-        holdings: Holdings,
-        crawl: int,
-        chance: float | None,
-        memory: float,
+        self, estimates: Estimates, holdings: Holdings, crawl: int, chance: float, memory: float
     ) -> None:
         own = estimates.per_crawl[crawl].coverage
         self.size = estimates.crawls[crawl].n_urls
@@ -113,9 +108,7 @@ class _Look:
 
     def recapture(self, coverage: float) -> float:
         """Return the chance of a held URL: no less than that of all."""
-        if self._chance is None or math.isnan(self._chance):
-            return coverage
-        return max(self._chance, coverage)
+        return coverage if math.isnan(self._chance) else max(self._chance, coverage)
 
     def held_share(self, coverage: float, known: float) -> _Three:
         """Return the share of the living URLs that is held: the least, ours and the greatest."""

@@ -1,4 +1,4 @@
-"""When captured URLs are seen again: all that the models of open populations need to know."""
+"""Capture histories as arrays, and what follows from them by counting alone."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -6,23 +6,28 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.errors import FitError
 from crawlgauge.model.pairs import freeze_arrays, years_of
 from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
 __all__ = [
+    "Flags",
     "HistoryData",
     "Holdings",
+    "Numbers",
     "Recaptures",
     "count_captures",
     "count_holdings",
+    "count_known_alive",
     "count_recaptures",
     "history_data",
 ]
 
+Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
-# ---------------------------- capture histories as arrays: what every history-based fit starts from
+
+# ------------------------------------------------------------------------------ capture histories
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,12 +51,12 @@ class HistoryData:
         known.
     """
 
-    captured: NDArray[np.bool_]
+    captured: Flags
     masks: NDArray[np.uint64]
-    counts: NDArray[np.float64]
-    years: NDArray[np.float64]
+    counts: Numbers
+    years: Numbers
     sample_rate: float = 1.0
-    by_host_group: NDArray[np.float64] | None = None
+    by_host_group: Numbers | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(self, "captured", "masks", "counts", "years")
@@ -67,9 +72,21 @@ class HistoryData:
         return float(self.counts.sum())
 
     @property
-    def sizes(self) -> NDArray[np.float64]:
+    def sizes(self) -> Numbers:
         """URLs of each crawl, of the sample where it is one."""
         return self.counts @ self.captured
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """Crawl of the first capture of each history."""
+        first: NDArray[np.int64] = np.argmax(self.captured, axis=1)
+        return first
+
+    @property
+    def last(self) -> NDArray[np.int64]:
+        """Crawl of the last capture of each history."""
+        last: NDArray[np.int64] = self.n_crawls - 1 - np.argmax(self.captured[:, ::-1], axis=1)
+        return last
 
 
 def history_data(table: OverlapTable) -> HistoryData | None:
@@ -93,21 +110,41 @@ def history_data(table: OverlapTable) -> HistoryData | None:
     )
 
 
-def _divide_by_hosts(histories: Histories, groups: HostGroups | None) -> NDArray[np.float64] | None:
+def _divide_by_hosts(histories: Histories, groups: HostGroups | None) -> Numbers | None:
     """Divide the URLs of each history as those whose hosts are known are divided."""
     if groups is None:
         return None
     place = np.minimum(np.searchsorted(groups.masks, histories.masks), groups.masks.size - 1)
-    counts = np.where(
-        (groups.masks[place] == histories.masks)[:, None],
-        groups.counts[place],
-        np.ones(groups.n_groups),
-    )
-    shares: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
+    is_known = (groups.masks[place] == histories.masks)[:, None]
+    counts = np.where(is_known, groups.counts[place], np.ones(groups.n_groups))
+    shares: Numbers = counts / counts.sum(axis=1, keepdims=True)
     return histories.counts[:, None] * shares
 
 
-# ---------------------------------------------------------------- when captured URLs are seen again
+def count_known_alive(data: HistoryData) -> tuple[Numbers, Numbers]:
+    """Count for each crawl the URLs seen both before and after it, and those that it holds."""
+    crawl = np.arange(data.n_crawls)
+    known = (data.first[:, None] < crawl) & (data.last[:, None] > crawl)
+    return data.counts @ known, data.counts @ (known & data.captured)
+
+
+def count_captures(table: OverlapTable) -> tuple[int, ...] | None:
+    """Return how many URLs just one crawl holds, just two and so on; None without histories.
+
+    Parameters
+    ----------
+    table
+        The overlaps.
+    """
+    data = history_data(table)
+    if data is None:
+        return None
+    times = data.captured.sum(axis=1)
+    numbers = np.bincount(times, weights=data.counts, minlength=data.n_crawls + 1)
+    return tuple(int(number) for number in np.rint(numbers[1:]))
+
+
+# -------------------------------------------------------------- when captured URLs are seen again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -118,98 +155,52 @@ class Recaptures:
 
     Parameters
     ----------
-    n_captured
-        URLs of each crawl.
     n_released
-        Those of them that can be captured again: all URLs, but not all animals.
+        URLs of each crawl: all of them can be captured again.
     n_next
         A row for each crawl, a column for each later crawl: URLs that it is the next to hold.
     years
         Time of each crawl, in years since the first.
     """
 
-    n_captured: NDArray[np.float64]
-    n_released: NDArray[np.float64]
-    n_next: NDArray[np.float64]
-    years: NDArray[np.float64]
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "n_captured", "n_released", "n_next", "years")
+    n_released: Numbers
+    n_next: Numbers
+    years: Numbers
 
     @property
-    def n_crawls(self) -> int:
-        """Number of crawls."""
-        return self.years.size
-
-    @property
-    def interval_years(self) -> NDArray[np.float64]:
-        """Time from each crawl but the last to the next."""
-        return np.diff(self.years)
-
-    @property
-    def n_seen_before(self) -> NDArray[np.float64]:
+    def n_seen_before(self) -> Numbers:
         """URLs of each crawl that an earlier crawl holds."""
-        return np.ones(self.n_crawls) @ self.n_next
+        return np.ones(self.years.size) @ self.n_next
 
     @property
-    def n_seen_again(self) -> NDArray[np.float64]:
+    def n_seen_again(self) -> Numbers:
         """URLs of each crawl that a later crawl holds."""
-        return self.n_next @ np.ones(self.n_crawls)
+        return self.n_next @ np.ones(self.years.size)
 
     @property
-    def n_missed(self) -> NDArray[np.float64]:
+    def n_missed(self) -> Numbers:
         """URLs that each crawl missed although they were alive: seen both before and after it."""
         begun = np.cumsum(self.n_seen_again) - self.n_seen_again
         ended = np.cumsum(self.n_seen_before)
         return begun - ended
 
 
-def count_recaptures(data: HistoryData, *, n_lost: NDArray[np.float64] | None = None) -> Recaptures:
-    """Count for each crawl when its URLs are captured next.
-
-    Parameters
-    ----------
-    data
-        Capture histories.
-    n_lost
-        For each history, how many were not released after their last capture, as happens to
-        animals; none if not given.
-
-    Raises
-    ------
-    FitError
-        If more are lost than captured, or the numbers do not fit the histories.
-    """
+def count_recaptures(data: HistoryData) -> Recaptures:
+    """Count for each crawl when its URLs are captured next."""
     n_crawls = data.n_crawls
     # Row by row, and in date order within each row: a neighbour of the same row comes next.
     row, crawl = np.nonzero(data.captured)
     together = row[1:] == row[:-1]
     cell = crawl[:-1][together] * n_crawls + crawl[1:][together]
     n_next = np.bincount(cell, weights=data.counts[row[1:][together]], minlength=n_crawls**2)
-    sizes = data.sizes
     return Recaptures(
-        n_captured=sizes,
-        n_released=sizes - _count_lost(data, n_lost),
+        n_released=data.sizes,
         n_next=n_next.reshape(n_crawls, n_crawls).astype(np.float64),
         years=data.years,
     )
 
 
-def _count_lost(
-    data: HistoryData, n_lost: NDArray[np.float64] | None
-) -> NDArray[np.float64] | float:
-    if n_lost is None:
-        return 0.0
-    if n_lost.shape != data.counts.shape or np.any((n_lost < 0) | (n_lost > data.counts)):
-        raise FitError(
-            "the numbers of those not released must be one for each history, from 0 to the number "
-            "that has the history"
-        )
-    last = data.n_crawls - 1 - np.argmax(data.captured[:, ::-1], axis=1)
-    return np.bincount(last, weights=n_lost, minlength=data.n_crawls).astype(np.float64)
-
-
-# ------------------------------------------------------- what the crawls hold together, by counting
+# ----------------------------------------------------------------- what the crawls hold together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -227,11 +218,8 @@ class Holdings:
     """
 
     n_distinct: int
-    known_share: NDArray[np.float64]
-    known_error: NDArray[np.float64]
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "known_share", "known_error")
+    known_share: Numbers
+    known_error: Numbers
 
 
 def count_holdings(table: OverlapTable) -> Holdings | None:
@@ -247,32 +235,26 @@ def count_holdings(table: OverlapTable) -> Holdings | None:
     """
     data = history_data(table)
     if data is not None:
-        return _from_histories(data)
-    return _from_pairs(table) if _pairs_suffice(table) else None
-
-
-def count_captures(table: OverlapTable) -> tuple[int, ...] | None:
-    """Return how many URLs just one crawl holds, just two and so on; None without histories.
-
-    Parameters
-    ----------
-    table
-        The overlaps.
-    """
-    data = history_data(table)
-    if data is None:
+        # What begins earlier than a crawl is known to it.
+        is_known = data.captured & (data.first[:, None] < np.arange(data.n_crawls))
+        sizes, n_known = data.sizes, data.counts @ is_known
+        n_distinct = round(data.n_urls / data.sample_rate)
+    elif _pairs_suffice(table):
+        sizes = np.array([crawl.n_counted for crawl in table.crawls], dtype=np.float64)
+        n_known = np.triu(table.n_shared, k=1).sum(axis=0).astype(np.float64)
+        n_distinct = round(float(sizes.sum() - n_known.sum()) / table.sample_rate)
+    else:
         return None
-    numbers = np.bincount(
-        data.captured.sum(axis=1), weights=data.counts, minlength=data.n_crawls + 1
+    if np.any(n_known > sizes):
+        # No sets overlap like this: two that share nothing cannot each hold most of a third.
+        return None
+    # One URL more or less, so that the error of a share of 0 or 1 is not taken to be nothing.
+    doubt = (n_known + 1) / (sizes + 2)
+    return Holdings(
+        n_distinct=n_distinct,
+        known_share=np.divide(n_known, sizes, out=np.zeros_like(sizes), where=sizes > 0),
+        known_error=np.sqrt(doubt * (1 - doubt) / np.maximum(sizes, 1)),
     )
-    return tuple(int(number) for number in np.rint(numbers[1:]))
-
-
-def _from_histories(data: HistoryData) -> Holdings:
-    # Each history counts once, where it begins: what begins earlier than a crawl is known to it.
-    earlier = np.cumsum(data.captured, axis=1) > data.captured
-    n_known = data.counts @ (data.captured & earlier)
-    return _holdings(round(data.n_urls / data.sample_rate), n_known, data.sizes)
 
 
 def _pairs_suffice(table: OverlapTable) -> bool:
@@ -284,27 +266,4 @@ def _pairs_suffice(table: OverlapTable) -> bool:
     return not any(
         shares[a, b] and shares[b, c] and shares[a, c]
         for a, b, c in combinations(range(table.n_crawls), 3)
-    )
-
-
-def _from_pairs(table: OverlapTable) -> Holdings | None:
-    sizes = np.array([crawl.n_counted for crawl in table.crawls], dtype=np.float64)
-    n_known = np.triu(table.n_shared, k=1).sum(axis=0).astype(np.float64)
-    if np.any(n_known > sizes):
-        # No sets overlap like this: two that share nothing cannot each hold most of a third.
-        return None
-    n_counted = float(sizes.sum() - n_known.sum())
-    return _holdings(round(n_counted / table.sample_rate), n_known, sizes)
-
-
-def _holdings(
-    n_distinct: int, n_known: NDArray[np.float64], sizes: NDArray[np.float64]
-) -> Holdings:
-    share = np.divide(n_known, sizes, out=np.zeros_like(sizes), where=sizes > 0)
-    # One URL more or less, so that the error of a share of 0 or 1 is not taken to be nothing.
-    doubt = (n_known + 1) / (sizes + 2)
-    return Holdings(
-        n_distinct=n_distinct,
-        known_share=share,
-        known_error=np.sqrt(doubt * (1 - doubt) / np.maximum(sizes, 1)),
     )

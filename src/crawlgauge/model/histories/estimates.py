@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import (
@@ -18,12 +17,11 @@ from crawlgauge.model.estimates import (
     Readings,
 )
 from crawlgauge.model.growth import growth_coefficients, log_growth
-from crawlgauge.model.histories.data import count_holdings
+from crawlgauge.model.histories.data import Numbers, count_holdings
 from crawlgauge.model.histories.fits import HistoryFits
 from crawlgauge.model.histories.headline import (
     ENOUGH_SEEN_THRICE,
     MAX_MISFIT,
-    Coverages,
     Judgement,
     Views,
     judge_persistence,
@@ -75,10 +73,7 @@ def refine_estimates(by_pairs: Estimates, fits: HistoryFits, table: OverlapTable
     refined = replace(
         by_pairs,
         estimators=(*by_pairs.estimators, *fits.rows),
-        checks=tuple(
-            fits.short_lag if check.id == "short-lag" else check for check in by_pairs.checks
-        )
-        + fits.checks,
+        checks=fits.checks,
     )
     if fits.views is None:
         reason = f"No grade: {fits.why_none}. The headline is that of the pairs."
@@ -135,7 +130,7 @@ def _lead_with(
         population=per_crawl[-1].population,
     )
     coverage = _band(judgement.value, judgement.low, judgement.high)
-    first_captures = _first_captures(coverages, fits, table)
+    first_captures = _first_captures(coverages[0], fits, table)
     row = EstimatorRow(
         name="histories",
         coverage=math.exp(judgement.value),
@@ -189,26 +184,23 @@ def _band(value: float, low: float, high: float) -> Estimate:
 # ------------------------------------------------------------------------------- single crawls
 
 
-def _place(found: Coverages, crawls: tuple[Crawl, ...], fits: HistoryFits) -> Coverages:
+def _place(found: Numbers, crawls: tuple[Crawl, ...], fits: HistoryFits) -> Numbers:
     """Give all crawls a place; those too small get the population of their neighbours."""
     years, fitted = years_of(crawls), np.array(fits.positions)
     log_sizes = np.log([max(crawl.n_urls, 1) for crawl in crawls])
-    known = fitted[np.isfinite(found.value)]
+    known = fitted[np.isfinite(found[0])]
     others = np.setdiff1d(np.arange(known.min(initial=len(crawls)), len(crawls)), fitted)
-
-    def place(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-        placed = np.full(len(crawls), np.nan)
-        placed[fitted] = logs
-        if known.size:
-            log_population = np.interp(years[others], years[known], (log_sizes - placed)[known])
-            placed[others] = np.minimum(log_sizes[others] - log_population, 0.0)
-        return placed
-
-    return Coverages(value=place(found.value), low=place(found.low), high=place(found.high))
+    placed = np.full((3, len(crawls)), np.nan)
+    placed[:, fitted] = found
+    if known.size:
+        for row in placed:
+            log_population = np.interp(years[others], years[known], (log_sizes - row)[known])
+            row[others] = np.minimum(log_sizes[others] - log_population, 0.0)
+    return placed
 
 
 def _per_crawl(
-    estimates: Estimates, fits: HistoryFits, coverages: Coverages, persistence: Estimate
+    estimates: Estimates, fits: HistoryFits, coverages: Numbers, persistence: Estimate
 ) -> tuple[CrawlEstimate, ...]:
     """Return the crawls of the latest regime from the views, those before from pairs."""
     rows = list(estimates.per_crawl)
@@ -217,9 +209,7 @@ def _per_crawl(
     before: float | None = None
     for place in range(fits.first, len(rows)):
         crawl, row = estimates.crawls[place], rows[place]
-        value, low, high = (
-            float(ends[place]) for ends in (coverages.value, coverages.low, coverages.high)
-        )
+        value, low, high = coverages[:, place].tolist()
         if math.isnan(value):
             reason = row.coverage.reason or "not identifiable: too few URLs known to be alive"
             unknown = Estimate.unknown(reason)
@@ -270,14 +260,14 @@ def _growth(crawls: tuple[Crawl, ...], per_crawl: tuple[CrawlEstimate, ...]) -> 
 
 
 def _first_captures(
-    coverages: Coverages, fits: HistoryFits, table: OverlapTable
+    coverage: Numbers, fits: HistoryFits, table: OverlapTable
 ) -> FirstCaptures | None:
     holdings = count_holdings(table)
     inside = list(fits.positions[1:-1])
-    if holdings is None or not np.isfinite(coverages.value[inside]).any():
+    if holdings is None or not np.isfinite(coverage[inside]).any():
         return None
     half, twice = (
-        with_first_captures(coverages.value[inside], holdings.known_share[inside], ratio)
+        with_first_captures(coverage[inside], holdings.known_share[inside], ratio)
         for ratio in (0.5, 2.0)
     )
     return FirstCaptures(half=half, twice=twice)
@@ -288,16 +278,14 @@ def _first_captures(
 
 def _describe_grade(judgement: Judgement, views: Views) -> str:
     """Say what the grade rests on: the views farthest apart, and what spoils it."""
-    low, high = judgement.lowest, judgement.highest
-    shares = [percent(min(math.exp(level.log_coverage), 1.0)) for level in (low, high)]
-    if shares[0] == shares[1]:
-        parts = [f"{judgement.n_views} ways of reading the histories all say {shares[0]}."]
+    views_apart = judgement.lowest, judgement.highest
+    low, high = (percent(min(math.exp(log), 1.0)) for _, log in views_apart)
+    if low == high:
+        parts = [f"{judgement.n_views} ways of reading the histories all say {low}."]
     else:
-        parts = [
-            f"{_VIEW_NAMES[low.name]} say {shares[0]}, {_VIEW_NAMES[high.name]} {shares[1]}."
-            if low.name in _PLURAL
-            else f"{_VIEW_NAMES[low.name]} says {shares[0]}, {_VIEW_NAMES[high.name]} {shares[1]}."
-        ]
+        lowest, highest = (_VIEW_NAMES[name] for name, _ in views_apart)
+        says = "say" if judgement.lowest[0] in _PLURAL else "says"
+        parts = [f"{lowest} {says} {low}, {highest} {high}."]
     windows = views.windows
     if windows is not None and windows.trap_lags and not judgement.has_no_memory:
         what = "avoids" if views.avoids else "repeats"

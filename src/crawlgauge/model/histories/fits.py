@@ -1,30 +1,25 @@
 """All that capture histories allow to be fitted, for the crawls of the latest regime."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.model.checks import Diagnosis, diagnose
 from crawlgauge.model.estimates import Check, EstimatorRow
-from crawlgauge.model.histories.checks import resolve_short_lag, run_history_checks
+from crawlgauge.model.histories.checks import run_history_checks
 from crawlgauge.model.histories.closed_population import (
-    ClosedEstimate,
-    LoglinearFit,
+    MAX_NEWEST,
+    Form,
     estimate_chao,
     estimate_chapman,
     estimate_lincoln_petersen,
     estimate_schnabel,
     fit_loglinear,
 )
-from crawlgauge.model.histories.cormack_jolly_seber import (
-    CormackJollySeberFit,
-    fit_cormack_jolly_seber,
-)
-from crawlgauge.model.histories.data import HistoryData, count_recaptures, history_data
-from crawlgauge.model.histories.dependence import measure_dependence
+from crawlgauge.model.histories.data import HistoryData, Numbers, count_recaptures, history_data
 from crawlgauge.model.histories.headline import (
     MIN_CRAWLS,
     MIN_SEEN_THRICE,
@@ -34,10 +29,12 @@ from crawlgauge.model.histories.headline import (
     judge_views,
     too_small,
 )
-from crawlgauge.model.histories.jolly_seber import JollySeberFit, fit_jolly_seber
-from crawlgauge.model.histories.known_alive import KnownAliveFit
-from crawlgauge.model.histories.latent_class import latent_class_row
-from crawlgauge.model.histories.manly_parr import fit_manly_parr, fit_rested_manly_parr
+from crawlgauge.model.histories.open_population import (
+    fit_cormack_jolly_seber,
+    fit_jolly_seber,
+    fit_manly_parr,
+    fit_rested_manly_parr,
+)
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.phrases import percent
 from crawlgauge.model.window import keep_crawls
@@ -46,7 +43,117 @@ from crawlgauge.overlaps.table import OverlapTable
 __all__ = ["HistoryFits", "fit_histories", "list_history_estimators"]
 
 
-# -------------- the known estimators from capture histories side by side, each with what it assumes
+# --------------------------------------------------------------------- how each estimator is fitted
+
+
+class _Fitted(NamedTuple):
+    """Coverage of each crawl, NaN where not known, and what else an estimator says.
+
+    The typical coverage is the geometric mean of the known ones if it is not given; the note
+    completes what the estimator assumes.
+    """
+
+    coverage: Numbers
+    persistence: float | None = None
+    typical: float | None = None
+    note: str = ""
+
+
+def _known_alive(_: HistoryData, views: Views | None) -> _Fitted | None:
+    if views is None or views.windows is None:
+        return None
+    logs = views.windows.log_coverage
+    return _Fitted(_exponentials(logs), typical=math.exp(logs[np.isfinite(logs)].mean()))
+
+
+def _cormack_jolly_seber(data: HistoryData, views: Views | None) -> _Fitted:
+    found = fit_cormack_jolly_seber(count_recaptures(data)) if views is None else views.cjs
+    coverage, persistence = found
+    return _Fitted(coverage, None if math.isnan(persistence) else persistence)
+
+
+def _jolly_seber(data: HistoryData, _: Views | None) -> _Fitted:
+    coverage, _survival, persistence = fit_jolly_seber(count_recaptures(data))
+    known = ~np.isnan(persistence)
+    if not known.any():
+        return _Fitted(coverage)
+    # On average over the intervals that it is known in.
+    log = np.average(np.log(persistence[known]), weights=np.diff(data.years)[known])
+    return _Fitted(coverage, math.exp(float(log)))
+
+
+def _closed(population: float, data: HistoryData, n_newest: int) -> Numbers:
+    """Return the coverage of each crawl that a population is made from."""
+    used = np.arange(data.n_crawls) >= data.n_crawls - n_newest
+    return np.where(used & (data.sizes > 0), data.sizes / population, np.nan)
+
+
+def _even_loglinear(data: HistoryData, _: Views | None) -> _Fitted:
+    return _Fitted(_closed(fit_loglinear(data, "even")[0], data, MAX_NEWEST), note=_window(data))
+
+
+def _uneven_loglinear(data: HistoryData, _: Views | None) -> _Fitted | None:
+    fits = {form: fit_loglinear(data, form) for form in _FORMS}
+    known = {form: fit for form, fit in fits.items() if not math.isnan(fit[0])}
+    if not known:
+        return None
+    # Both have as many parameters, so that the smaller deviance fits better.
+    best, *others = sorted(known, key=lambda form: known[form][1])
+    note = f", {_FORMS[best]}"
+    for other in others:
+        coverage = _geometric_mean(_closed(known[other][0], data, MAX_NEWEST))
+        note += (
+            f", which fits better here; {_FORMS[other]} the coverage would be {percent(coverage)}"
+        )
+    return _Fitted(_closed(known[best][0], data, MAX_NEWEST), note=f"{note}.{_window(data)}")
+
+
+_FORMS: dict[Form, str] = {
+    "poisson": "in the Poisson form (2^k − 1 for k captures)",
+    "darroch": "in the form of Darroch and Rasch (k²/2 for k captures)",
+}
+
+
+def _window(data: HistoryData) -> str:
+    return f" Made from the {MAX_NEWEST} newest crawls only." if data.n_crawls > MAX_NEWEST else ""
+
+
+def _latent_class(_: HistoryData, views: Views | None) -> _Fitted | None:
+    fit = None if views is None else views.classes
+    if fit is None or math.isnan(fit.log_typical):
+        return None
+    return _Fitted(
+        _exponentials(fit.log_coverage),
+        persistence=math.exp(fit.log_persistence),
+        typical=math.exp(fit.log_typical),
+        note=_LAGS[fit.trap_lags],
+    )
+
+
+_LAGS = (
+    "in no way",
+    "in the following crawl",
+    *(f"in the {n} following crawls" for n in range(2, 6)),
+)
+
+
+def _exponentials(logs: Numbers) -> Numbers:
+    return np.array([math.exp(log) for log in logs])
+
+
+def _geometric_mean(coverage: Numbers) -> float:
+    return math.exp(float(np.nanmean(np.log(coverage))))
+
+
+# --------------------------------------------------- the known estimators from capture histories
+
+
+class _Estimator(NamedTuple):
+    """Its name, how it is fitted, and what it assumes; braces in it hold what the fit adds."""
+
+    name: str
+    fit: Callable[[HistoryData, Views | None], _Fitted | None]
+    assumes: str
 
 
 _EVEN = "All URLs alive are equally likely to be captured"
@@ -55,42 +162,82 @@ _TURNOVER = (
     "large, and the coverage too small, since URLs that are gone, or not there yet, count as "
     "missed"
 )
-_ASSUMES = {
-    "cjs": f"{_EVEN} and live on at the same rate; coverage may differ from crawl to crawl.",
-    "jolly-seber": (
-        f"{_EVEN} and to live on; both coverage and survival may differ from crawl to crawl. "
-        "Nothing is said about the first and the last crawl."
+_ESTIMATORS = (
+    _Estimator(
+        "known-alive",
+        _known_alive,
+        "URLs seen before and after a crawl were alive at it, whatever their lifetimes; they may "
+        "differ in how easily they are captured, and the crawler may avoid or repeat what it "
+        "captured lately. What is hardly ever captured twice is extrapolated.",
     ),
-    "manly-parr": (
+    _Estimator(
+        "cjs",
+        _cormack_jolly_seber,
+        f"{_EVEN} and live on at the same rate; coverage may differ from crawl to crawl.",
+    ),
+    _Estimator(
+        "jolly-seber",
+        _jolly_seber,
+        f"{_EVEN} and to live on; both coverage and survival may differ from crawl to crawl. "
+        "Nothing is said about the first and the last crawl.",
+    ),
+    _Estimator(
+        "manly-parr",
+        lambda data, _: _Fitted(fit_manly_parr(data)),
         "All URLs seen both before and after a crawl, and so known to be alive, are equally "
         "likely to be captured by it. Nothing is assumed about survival, and nothing said about "
-        "the first and the last crawl."
+        "the first and the last crawl.",
     ),
-    "rested-manly-parr": (
+    _Estimator(
+        "rested-manly-parr",
+        lambda data, _: _Fitted(fit_rested_manly_parr(data)),
         "As manly-parr, but URLs of the crawl just before may be captured more or less often than "
-        "others. Nothing is said about the two crawls at either end."
+        "others. Nothing is said about the two crawls at either end.",
     ),
-    "lincoln-petersen": (
+    _Estimator(
+        "lincoln-petersen",
+        lambda data, _: _Fitted(_closed(estimate_lincoln_petersen(data), data, 2)),
         f"{_TURNOVER}. All URLs are equally likely to be in the newest crawl, whether or not they "
-        "are in the one before. Made from these two crawls only."
+        "are in the one before. Made from these two crawls only.",
     ),
-    "chapman": f"{_TURNOVER}. Otherwise as lincoln-petersen, corrected for small overlaps.",
-    "schnabel": f"{_TURNOVER}. All URLs are equally likely to be captured by each crawl.",
-    "chao": (
+    _Estimator(
+        "chapman",
+        lambda data, _: _Fitted(_closed(estimate_chapman(data), data, 2)),
+        f"{_TURNOVER}. Otherwise as lincoln-petersen, corrected for small overlaps.",
+    ),
+    _Estimator(
+        "schnabel",
+        lambda data, _: _Fitted(_closed(estimate_schnabel(data), data, data.n_crawls)),
+        f"{_TURNOVER}. All URLs are equally likely to be captured by each crawl.",
+    ),
+    _Estimator(
+        "chao",
+        lambda data, _: _Fitted(_closed(estimate_chao(data), data, data.n_crawls)),
         f"{_TURNOVER}. URLs may differ in how likely they are to be captured: it is meant as the "
-        "least population, which turnover makes untrue."
+        "least population, which turnover makes untrue.",
     ),
-    "loglinear-mt": f"{_TURNOVER}. All URLs are equally likely to be captured by each crawl.",
-    "loglinear-mth": f"{_TURNOVER}. URLs differ in how likely they are to be captured",
-}
-_FORMS = {
-    "poisson": "in the Poisson form (2^k − 1 for k captures)",
-    "darroch": "in the form of Darroch and Rasch (k²/2 for k captures)",
-}
+    _Estimator(
+        "loglinear-mt",
+        _even_loglinear,
+        f"{_TURNOVER}. All URLs are equally likely to be captured by each crawl.{{}}",
+    ),
+    _Estimator(
+        "loglinear-mth",
+        _uneven_loglinear,
+        f"{_TURNOVER}. URLs differ in how likely they are to be captured{{}}",
+    ),
+    _Estimator(
+        "latent-class",
+        _latent_class,
+        "URLs are of at most two kinds, each captured with its own chance and living on at its own "
+        "steady rate; a capture may change the chance of the next {}; no URLs are invisible. "
+        "Coverage and population may differ from crawl to crawl.",
+    ),
+)
 
 
 def list_history_estimators(
-    data: HistoryData, n_urls: NDArray[np.float64], cjs: CormackJollySeberFit | None = None
+    data: HistoryData, n_urls: Numbers, views: Views | None = None
 ) -> tuple[EstimatorRow, ...]:
     """List a row for each known estimator that gives a coverage.
 
@@ -100,109 +247,33 @@ def list_history_estimators(
         Capture histories of two crawls or more, of all URLs or of a sample.
     n_urls
         Size of each crawl: all its URLs.
-    cjs
-        The fit of Cormack, Jolly and Seber, where it is at hand.
+    views
+        What `find_views` makes of the histories; without it known-alive windows and latent classes
+        have no row.
     """
-    recaptures = count_recaptures(data)
-    cjs = cjs or fit_cormack_jolly_seber(recaptures)
-    jolly_seber = fit_jolly_seber(recaptures)
-    open_rows = (
-        _row("cjs", cjs.coverage, n_urls, persistence=_common_persistence(cjs)),
-        _row("jolly-seber", jolly_seber.coverage, n_urls, persistence=_mean(jolly_seber, data)),
-        _row("manly-parr", fit_manly_parr(data).coverage, n_urls),
-        _row("rested-manly-parr", fit_rested_manly_parr(data).coverage, n_urls),
-    )
-    closed = {
-        "lincoln-petersen": estimate_lincoln_petersen(data),
-        "chapman": estimate_chapman(data),
-        "schnabel": estimate_schnabel(data),
-        "chao": estimate_chao(data),
-    }
-    closed_rows = (_row(name, estimate.coverage(data), n_urls) for name, estimate in closed.items())
-    rows = (*open_rows, *closed_rows, *_loglinear_rows(data, n_urls))
-    return tuple(row for row in rows if row is not None)
+    rows = []
+    for name, fit, assumes in _ESTIMATORS:
+        fitted = fit(data, views)
+        if fitted is None or np.all(np.isnan(fitted.coverage)):
+            continue
+        typical = fitted.typical
+        newest = float(fitted.coverage[-1])
+        rows.append(
+            EstimatorRow(
+                name=name,
+                coverage=_geometric_mean(fitted.coverage) if typical is None else typical,
+                persistence=fitted.persistence,
+                population=None if math.isnan(newest) else float(n_urls[-1]) / newest,
+                per_crawl=tuple(
+                    None if math.isnan(value) else value for value in fitted.coverage.tolist()
+                ),
+                assumes=assumes.format(fitted.note),
+            )
+        )
+    return tuple(rows)
 
 
-def _loglinear_rows(
-    data: HistoryData, n_urls: NDArray[np.float64]
-) -> Iterator[EstimatorRow | None]:
-    plain = fit_loglinear(data).estimate
-    yield _row("loglinear-mt", plain.coverage(data), n_urls, note=_window(plain, data))
-    fits = {"poisson": fit_loglinear(data, "poisson"), "darroch": fit_loglinear(data, "darroch")}
-    known = {form: fit for form, fit in fits.items() if not math.isnan(fit.estimate.population)}
-    if known:
-        # Both have as many parameters, so that the smaller deviance fits better.
-        best = min(known, key=lambda form: known[form].deviance)
-        note = f", {_FORMS[best]}{_other_form(known, best, data)}.{_window(plain, data)}"
-        yield _row("loglinear-mth", known[best].estimate.coverage(data), n_urls, note=note)
-
-
-def _other_form(known: dict[str, LoglinearFit], best: str, data: HistoryData) -> str:
-    others = [form for form in known if form != best]
-    if not others:
-        return ""
-    coverage = _geometric_mean(known[others[0]].estimate.coverage(data))
-    return (
-        f", which fits better here; {_FORMS[others[0]]} the coverage would be {percent(coverage)}"
-    )
-
-
-def _window(estimate: ClosedEstimate, data: HistoryData) -> str:
-    if estimate.n_newest == data.n_crawls:
-        return ""
-    return f" Made from the {estimate.n_newest} newest crawls only."
-
-
-def _row(
-    name: str,
-    coverage: NDArray[np.float64],
-    n_urls: NDArray[np.float64],
-    *,
-    persistence: float | None = None,
-    note: str = "",
-) -> EstimatorRow | None:
-    """Make a row, or none if no crawl's coverage is known."""
-    if np.all(np.isnan(coverage)):
-        return None
-    per_crawl = tuple(None if math.isnan(value) else float(value) for value in coverage)
-    newest = per_crawl[-1]
-    return EstimatorRow(
-        name=name,
-        coverage=_geometric_mean(coverage),
-        persistence=persistence,
-        population=None if newest is None else float(n_urls[-1]) / newest,
-        per_crawl=per_crawl,
-        assumes=_ASSUMES[name] + note,
-    )
-
-
-def _geometric_mean(coverage: NDArray[np.float64]) -> float:
-    return math.exp(float(np.nanmean(np.log(coverage))))
-
-
-def _common_persistence(fit: CormackJollySeberFit) -> float | None:
-    """Return the persistence that all intervals share, or None if it is not known."""
-    known = fit.persistence[~np.isnan(fit.persistence)]
-    return float(known[0]) if known.size else None
-
-
-def _mean(fit: JollySeberFit, data: HistoryData) -> float | None:
-    """Return the share that lives on for a year, on average over the intervals it is known in."""
-    years = np.diff(data.years)
-    known = ~np.isnan(fit.persistence)
-    if not known.any():
-        return None
-    return math.exp(float(np.average(np.log(fit.persistence[known]), weights=years[known])))
-
-
-# --------------- all that capture histories allow to be fitted, for the crawls of the latest regime
-
-
-_KNOWN_ALIVE_ASSUMES = (
-    "URLs seen before and after a crawl were alive at it, whatever their lifetimes; they may "
-    "differ in how easily they are captured, and the crawler may avoid or repeat what it captured "
-    "lately. What is hardly ever captured twice is extrapolated."
-)
+# ----------------------------------------------------------------------------------------- all fits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -224,9 +295,7 @@ class HistoryFits:
     rows
         All estimators from histories, with a place for each crawl of the table.
     checks
-        What histories can test.
-    short_lag
-        The check of pairs, completed by what histories say.
+        Those of pairs, completed by what histories say, and what histories can test.
     """
 
     first: int
@@ -236,23 +305,20 @@ class HistoryFits:
     why_none: str
     rows: tuple[EstimatorRow, ...]
     checks: tuple[Check, ...]
-    short_lag: Check
 
-    def recapture(self, n_crawls: int) -> NDArray[np.float64] | None:
+    def recapture(self, n_crawls: int) -> Numbers | None:
         """Return the chance of each crawl to capture what an earlier one holds, where known."""
         if self.views is None or self.judgement is None:
             return None
         return self._place(np.exp(self.views.log_cjs), n_crawls, np.nan)
 
-    def memory_factor(self, n_crawls: int) -> NDArray[np.float64] | None:
+    def memory_factor(self, n_crawls: int) -> Numbers | None:
         """Return how much the crawler's avoidance takes from each crawl."""
         if self.views is None or self.judgement is None:
             return None
         return self._place(self.views.memory_factor, n_crawls, 1.0)
 
-    def _place(
-        self, numbers: NDArray[np.float64], n_crawls: int, other: float
-    ) -> NDArray[np.float64]:
+    def _place(self, numbers: Numbers, n_crawls: int, other: float) -> Numbers:
         placed = np.full(n_crawls, other)
         placed[list(self.positions)] = numbers
         return placed
@@ -278,35 +344,26 @@ def fit_histories(
     if data is None:
         return None
     kept = np.flatnonzero(~too_small(data.sizes)).tolist()
-    large: OverlapTable = table
-    of_large: HistoryData | None = data
-    if len(kept) < table.n_crawls:
+    large, of_large = table, data if len(kept) == table.n_crawls else None
+    if of_large is None:
         large = keep_crawls(table, kept)
         of_large = history_data(large)
     views = None
-    if of_large is not None and len(kept) >= MIN_CRAWLS:
-        views = find_views(of_large, pair_data(large))
-    judgement = None if views is None else judge_views(views)
-    n_urls = np.array([crawl.n_urls for crawl in large.crawls], dtype=np.float64)
-    rows: list[EstimatorRow | None] = []
+    rows: tuple[EstimatorRow, ...] = ()
     if of_large is not None:
-        rows += list_history_estimators(of_large, n_urls, None if views is None else views.cjs)
-    if views is not None:
-        rows.insert(0, _known_alive_row(views.windows))
-        rows.append(latent_class_row(views.classes, n_urls))
+        if len(kept) >= MIN_CRAWLS:
+            views = find_views(of_large, pair_data(large))
+        n_urls = np.array([crawl.n_urls for crawl in large.crawls], dtype=np.float64)
+        rows = list_history_estimators(of_large, n_urls, views)
     positions = tuple(first + place for place in kept)
-    short_lag = next(check for check in checks if check.id == "short-lag")
     return HistoryFits(
         first=first,
         positions=positions,
         views=views,
-        judgement=judgement,
+        judgement=None if views is None else judge_views(views),
         why_none=_why_none(views),
-        rows=tuple(_place(row, positions, n_crawls) for row in rows if row is not None),
-        checks=run_history_checks(data, diagnosis),
-        short_lag=resolve_short_lag(
-            short_lag, measure_dependence(data), diagnosis.short_lag, table.level
-        ),
+        rows=tuple(_place(row, positions, n_crawls) for row in rows),
+        checks=run_history_checks(data, diagnosis, checks),
     )
 
 
@@ -318,20 +375,6 @@ def _why_none(views: Views | None) -> str:
     return (
         f"only {views.n_thrice:,.0f} URLs are in three crawls or more, and it takes "
         f"{MIN_SEEN_THRICE}; crawls of one scope would share more"
-    )
-
-
-def _known_alive_row(fit: KnownAliveFit | None) -> EstimatorRow | None:
-    if fit is None:
-        return None
-    known = fit.log_coverage[np.isfinite(fit.log_coverage)]
-    return EstimatorRow(
-        name="known-alive",
-        coverage=math.exp(known.mean()),
-        persistence=None,
-        population=None,
-        per_crawl=tuple(None if np.isnan(log) else math.exp(log) for log in fit.log_coverage),
-        assumes=_KNOWN_ALIVE_ASSUMES,
     )
 
 

@@ -11,27 +11,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.model.estimates import Grade
-from crawlgauge.model.histories.cormack_jolly_seber import (
-    CormackJollySeberFit,
-    fit_cormack_jolly_seber,
+from crawlgauge.model.histories.data import (
+    Flags,
+    HistoryData,
+    Numbers,
+    count_known_alive,
+    count_recaptures,
 )
-from crawlgauge.model.histories.data import HistoryData, count_recaptures
 from crawlgauge.model.histories.known_alive import KnownAliveFit, fit_known_alive
 from crawlgauge.model.histories.latent_class import LatentClassFit, fit_latent_class
-from crawlgauge.model.histories.manly_parr import fit_manly_parr, fit_rested_manly_parr
-from crawlgauge.model.pairs import PairData, freeze_arrays
+from crawlgauge.model.histories.open_population import (
+    fit_cormack_jolly_seber,
+    fit_manly_parr,
+    fit_rested_manly_parr,
+)
+from crawlgauge.model.pairs import PairData
 from crawlgauge.model.ranges import is_telling
-from crawlgauge.model.two_way import ColumnFits, fit_columns
+from crawlgauge.model.two_way import fit_columns
 
 __all__ = [
     "ENOUGH_SEEN_THRICE",
     "MAX_MISFIT",
     "MIN_CRAWLS",
     "MIN_SEEN_THRICE",
-    "Coverages",
     "Judgement",
     "Views",
     "find_views",
@@ -41,8 +45,6 @@ __all__ = [
     "too_small",
     "with_first_captures",
 ]
-
-Numbers = NDArray[np.float64]
 
 MIN_CRAWLS = 5
 """With fewer, coverage and its unevenness are one and the same."""
@@ -105,8 +107,10 @@ class Views:
         For each view that exists the mean over the typical crawls of its ln c: ``known-alive``,
         ``latent-class``, ``rested-manly-parr``, ``two-way``, ``cjs``, ``manly-parr``; the rested
         share and the two-way model beyond the memory of the crawler where it avoids.
-    windows, classes, cjs
-        The fits of known-alive windows, latent classes and Cormack, Jolly and Seber.
+    windows, classes
+        The fits of known-alive windows and of latent classes.
+    cjs
+        Coverage of each crawl and persistence by Cormack, Jolly and Seber.
     n_thrice
         URLs of three crawls or more.
     sampling_sd
@@ -122,19 +126,16 @@ class Views:
     levels: Mapping[str, float]
     windows: KnownAliveFit | None
     classes: LatentClassFit | None
-    cjs: CormackJollySeberFit
+    cjs: tuple[Numbers, float]
     n_thrice: float
     sampling_sd: float
     persistence: Mapping[str, float]
     memory_factor: Numbers
 
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "memory_factor")
-
     @property
     def log_cjs(self) -> Numbers:
         """Coverage of each crawl by Cormack, Jolly and Seber, at most 1; NaN if not known."""
-        return np.minimum(_log(self.cjs.coverage), 0.0)
+        return np.minimum(_log(self.cjs[0]), 0.0)
 
     @property
     def is_uneven(self) -> bool:
@@ -146,7 +147,7 @@ class Views:
     @property
     def classes_hold(self) -> bool:
         """Whether latent classes reproduce the histories."""
-        return self.classes is not None and self.classes.rmsea_pooled <= _MAX_RMSEA
+        return self.classes is not None and self.classes.rmsea <= _MAX_RMSEA
 
     @property
     def avoids(self) -> bool:
@@ -160,14 +161,6 @@ class Views:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
-    """A view's name with its typical coverage."""
-
-    name: str
-    log_coverage: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """Typical coverage, and how far it can be trusted.
 
@@ -178,7 +171,7 @@ class Judgement:
     grade
         ``A``: trust it. ``B``: trust its size. ``C``: only the range.
     lowest, highest
-        The views farthest apart of those that were compared.
+        Name and logarithm of the coverage of the views farthest apart of those compared.
     misfit
         Of the windows.
     n_views
@@ -195,8 +188,8 @@ class Judgement:
     low: float
     high: float
     grade: Grade
-    lowest: Level
-    highest: Level
+    lowest: tuple[str, float]
+    highest: tuple[str, float]
     misfit: float
     n_views: int
     has_no_memory: bool
@@ -206,22 +199,10 @@ class Judgement:
     @property
     def spread(self) -> float:
         """Distance of the views farthest apart."""
-        return self.highest.log_coverage - self.lowest.log_coverage
+        return self.highest[1] - self.lowest[1]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Coverages:
-    """Logarithms of the coverage of each crawl with its range; NaN where it is not known."""
-
-    value: Numbers
-    low: Numbers
-    high: Numbers
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "value", "low", "high")
-
-
-def too_small(sizes: Numbers) -> NDArray[np.bool_]:
+def too_small(sizes: Numbers) -> Flags:
     """Tell which crawls are too small to say something of coverage; none if fewer than two are not.
 
     Examples
@@ -229,7 +210,7 @@ def too_small(sizes: Numbers) -> NDArray[np.bool_]:
     >>> too_small(np.array([500.0, 9.0, 700.0])).tolist()
     [False, True, False]
     """
-    small: NDArray[np.bool_] = sizes < max(_MIN_URLS, _MIN_SHARE * float(np.median(sizes)))
+    small: Flags = sizes < max(_MIN_URLS, _MIN_SHARE * float(np.median(sizes)))
     return small if np.count_nonzero(~small) > 1 else np.zeros_like(small)
 
 
@@ -249,19 +230,22 @@ def find_views(data: HistoryData, pairs: PairData) -> Views:
     cjs = fit_cormack_jolly_seber(count_recaptures(data))
     beyond = lags if windows is not None and windows.avoids else 0
     manly_parr = fit_manly_parr(data)
-    two_way = _two_way(pairs, beyond)
+    two_way = None
+    if pairs.n_crawls >= beyond + MIN_CRAWLS - 1:
+        # Pairs of crawls that no memory connects.
+        two_way = fit_columns(pairs, (np.abs(pairs.end - pairs.start) > beyond)[None])
     found = {
         "known-alive": None if windows is None else windows.log_coverage,
         "latent-class": None if classes is None else classes.log_coverage,
-        "rested-manly-parr": _log(fit_rested_manly_parr(data, rest=max(beyond, 1)).coverage),
+        "rested-manly-parr": _log(fit_rested_manly_parr(data, rest=max(beyond, 1))),
         "two-way": None if two_way is None else two_way.level[0],
-        "cjs": _log(cjs.coverage),
-        "manly-parr": _log(manly_parr.coverage),
+        "cjs": _log(cjs[0]),
+        "manly-parr": _log(manly_parr),
     }
     levels = {name: level for name, row in found.items() if (level := _typical(row)) is not None}
-    share = manly_parr.coverage[1:-1]
-    held = (share * manly_parr.n_known[1:-1])[share > 0]
-    counted = math.sqrt(float(np.sum((1 - share[share > 0]) / held))) / max(held.size, 1)
+    known = manly_parr > 0
+    held = (manly_parr * count_known_alive(data)[0])[known]
+    counted = math.sqrt(float(np.sum((1 - manly_parr[known]) / held))) / max(held.size, 1)
     return Views(
         levels=levels,
         windows=windows,
@@ -273,7 +257,7 @@ def find_views(data: HistoryData, pairs: PairData) -> Views:
             name: min(log, 0.0)
             for name, log in (
                 ("two-way", math.nan if two_way is None else float(two_way.slope[0])),
-                ("cjs", float(np.nanmax(_log(cjs.persistence), initial=-math.inf))),
+                ("cjs", float(np.log(cjs[1]))),
                 ("latent-class", math.nan if classes is None else classes.log_persistence),
             )
             if math.isfinite(log)
@@ -289,11 +273,11 @@ def _memory_factor(data: HistoryData, windows: KnownAliveFit | None) -> Numbers:
     for crawl in range(1, data.n_crawls):
         left = data.captured[:, crawl].copy()
         size = float(data.counts[left].sum())
-        for effect in windows.revisits[:crawl]:
-            recent = left & data.captured[:, crawl - effect.crawls_since]
+        for since, ratio in enumerate(windows.revisits[:crawl], start=1):
+            recent = left & data.captured[:, crawl - since]
             left &= ~recent
             share = float(data.counts[recent].sum()) / max(size, 1.0)
-            factor[crawl] += share * (1 / max(effect.chance_ratio, _MIN_RATIO) - 1)
+            factor[crawl] += share * (1 / max(ratio, _MIN_RATIO) - 1)
     return factor
 
 
@@ -331,11 +315,9 @@ def judge_views(views: Views) -> Judgement | None:
         if compared.get("two-way", 0.0) >= _IMPOSSIBLE:
             del compared["two-way"]
     value = min(value, 0.0)
-    lowest, highest = (
-        min(compared, key=compared.__getitem__),
-        max(compared, key=compared.__getitem__),
-    )
-    low, high = compared[lowest], compared[highest]
+    lowest = min(compared.items(), key=lambda view: view[1])
+    highest = max(compared.items(), key=lambda view: view[1])
+    low, high = lowest[1], highest[1]
     spread = high - low
     margin = math.hypot(_FLOOR, 2 * views.sampling_sd)
     widest_a, widest_b = (
@@ -363,8 +345,8 @@ def judge_views(views: Views) -> Judgement | None:
         low=lower,
         high=upper,
         grade=grade,
-        lowest=Level(name=lowest, log_coverage=low),
-        highest=Level(name=highest, log_coverage=high),
+        lowest=lowest,
+        highest=highest,
         misfit=misfit,
         n_views=len(compared),
         has_no_memory=has_no_memory,
@@ -405,8 +387,10 @@ def judge_persistence(views: Views) -> tuple[float, float, float] | None:
     return value, low - margin, min(high + margin, 0.0)
 
 
-def spread_over_crawls(judgement: Judgement, views: Views) -> Coverages:
+def spread_over_crawls(judgement: Judgement, views: Views) -> Numbers:
     """Give each crawl its coverage: the typical one, moved by how crawls differ from each other.
+
+    Return the value (first row) and the ends of its range, as logarithms; NaN if not known.
 
     How they differ is told by latent classes, which allow for the crawler's memory, or by Cormack,
     Jolly and Seber where there is none to allow for. Either moves with the sizes of the crawls: so
@@ -425,11 +409,9 @@ def spread_over_crawls(judgement: Judgement, views: Views) -> Coverages:
     offset = pattern - pattern[inside].mean() if inside.any() else np.full(pattern.size, np.nan)
     offset[0] = np.nan
     value = np.minimum(judgement.value + offset, 0.0)
-    return Coverages(
-        value=value,
-        low=np.minimum(judgement.low + offset - _OWN, value),
-        high=np.maximum(np.minimum(judgement.high + offset + _OWN, 0.0), value),
-    )
+    low = np.minimum(judgement.low + offset - _OWN, value)
+    high = np.maximum(np.minimum(judgement.high + offset + _OWN, 0.0), value)
+    return np.array([value, low, high])
 
 
 def with_first_captures(log_coverage: Numbers, known_share: Numbers, ratio: float) -> float:
@@ -456,14 +438,6 @@ def with_first_captures(log_coverage: Numbers, known_share: Numbers, ratio: floa
     shifted = log_coverage - np.log(known_share + (1 - known_share) / ratio)
     known = np.isfinite(shifted)
     return math.exp(float(np.minimum(shifted[known], 0.0).mean()))
-
-
-def _two_way(pairs: PairData, beyond: int) -> ColumnFits | None:
-    """Fit the two-way model to pairs of crawls that no memory connects."""
-    lag = np.abs(pairs.end - pairs.start)
-    if pairs.n_crawls < beyond + MIN_CRAWLS - 1:
-        return None
-    return fit_columns(pairs, (lag > beyond)[None])
 
 
 def _log(shares: Numbers) -> Numbers:

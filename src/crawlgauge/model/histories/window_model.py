@@ -1,4 +1,4 @@
-"""The model of known-alive windows: chances of capture, kinds of URL, and the likelihood.
+"""The model of known-alive windows: what was captured between two captures of the same URL.
 
 The chance that crawl j captures a URL of kind g that was captured s crawls before is
 ``g⁻¹(e_j + β_s + [s = 1]·u_j + θ_g)`` with β_0 = 0. The vector of parameters holds e of all crawls
@@ -16,36 +16,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crawlgauge.model.histories.data import HistoryData
-from crawlgauge.model.pairs import freeze_arrays
+from crawlgauge.model.histories.data import HistoryData, Numbers, count_known_alive
 
-__all__ = [
-    "MAX_TRAP_LAGS",
-    "N_GROUPS",
-    "Tallies",
-    "WindowCounts",
-    "WindowModel",
-    "bounds_of",
-    "build_interiors",
-    "capture_chances",
-    "capture_table",
-    "count_windows",
-    "first_start",
-    "kinds_of_url",
-    "log_likelihood",
-    "log_prior",
-    "score",
-    "to_effect",
-    "unpack",
-]
+__all__ = ["MAX_TRAP_LAGS", "N_GROUPS", "WindowCounts", "WindowModel", "count_windows"]
 
 
-# ---------------------- known-alive windows: what was captured between two captures of the same URL
+# ------------------------------------------------------------------------------------- windows
 
-
-Numbers = NDArray[np.float64]
 
 N_GROUPS = 20
 """Groups of URLs that the sampling error is told from: enough for its size to be known within a
@@ -68,41 +46,14 @@ _MANY_CRAWLS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Tallies:
-    """Captures and shared captures of one selection of URLs.
-
-    Parameters
-    ----------
-    by_state
-        For each crawl, its captures by state: column s > 0 those captured s crawls before and
-        not since, column 0 all others.
-    shared
-        For each two crawls, the URLs that both captured; the diagonal holds the sizes.
-    """
-
-    by_state: Numbers
-    shared: Numbers
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "by_state", "shared")
-
-    @property
-    def sizes(self) -> Numbers:
-        """URLs of each crawl."""
-        return np.diag(self.shared)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WindowCounts:
     """Counts of known-alive windows, for all URLs and for each group of them.
 
-    The last axis of every array holds all URLs first, then `N_GROUPS` groups of URLs drawn at
-    random, and then as many groups of whole hosts where hosts are known.
+    The last axis of `interiors`, `recent` and `shared` holds all URLs first, then `N_GROUPS` groups
+    of URLs drawn at random, and then as many groups of whole hosts where hosts are known.
 
     Parameters
     ----------
-    years
-        Time of each crawl.
     interiors
         Item L − 2 holds the windows of L crawls: a row for each interior, in which bit b is
         the crawl b + 1 after the window's first, and a column for each first crawl.
@@ -111,28 +62,20 @@ class WindowCounts:
         those of longer ago and first ones.
     shared
         For each two crawls, the URLs that both captured.
-    bracketed
+    n_known, n_held
         For each crawl, URLs captured before and after it, and those of them that it captured.
-    n_urls
-        Distinct URLs over all crawls.
     """
 
-    years: Numbers
     interiors: tuple[Numbers, ...]
     recent: Numbers
     shared: Numbers
-    bracketed: Numbers
-    n_urls: float
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "years", "recent", "shared", "bracketed")
-        for array in self.interiors:
-            array.flags.writeable = False
+    n_known: Numbers
+    n_held: Numbers
 
     @property
     def n_crawls(self) -> int:
         """Number of crawls."""
-        return self.years.size
+        return len(self.recent)
 
     @property
     def longest(self) -> int:
@@ -145,31 +88,24 @@ class WindowCounts:
         return float(sum(array[..., 0].sum() for array in self.interiors))
 
     @property
-    def sizes(self) -> Numbers:
-        """URLs of each crawl."""
-        return np.diag(self.shared[..., 0])
-
-    @property
-    def spacing(self) -> float:
-        """Mean years between crawls, the unit of time of the model; 1 if all are of one date."""
-        span = float(self.years[-1] - self.years[0])
-        return span / (self.n_crawls - 1) if span > 0 else 1.0
-
-    @property
     def group_kinds(self) -> tuple[range, ...]:
         """Columns of each kind of groups."""
         n_columns = self.recent.shape[-1]
         return tuple(range(first, first + N_GROUPS) for first in range(1, n_columns, N_GROUPS))
 
-    def tallies(self, trap_lags: int, *, without: int | None = None) -> Tallies:
-        """Return the captures by state, of all URLs or of all but those of one column."""
+    def tallies(self, trap_lags: int, *, without: int | None = None) -> tuple[Numbers, Numbers]:
+        """Return captures and shared captures, of all URLs or of all but those of one column.
+
+        Captures of each crawl are told apart by state: column s > 0 holds those captured s crawls
+        before and not since, column 0 all others.
+        """
         recent, shared = self.recent[..., 0], self.shared[..., 0]
         if without is not None:
             recent = recent - self.recent[..., without]
             shared = shared - self.shared[..., without]
         by_state = recent[:, : trap_lags + 1].copy()
         by_state[:, 0] += recent[:, trap_lags + 1 :].sum(axis=1)
-        return Tallies(by_state=by_state, shared=shared)
+        return by_state, shared
 
 
 def count_windows(data: HistoryData) -> WindowCounts:
@@ -192,13 +128,16 @@ def count_windows(data: HistoryData) -> WindowCounts:
     if by_host is not None and by_host.sum(axis=0).max() <= _LARGEST_GROUP * data.n_urls:
         columns.append(by_host)
     counts = np.concatenate(columns, axis=1)
+    captured = data.captured.astype(np.float64)
+    n_known, n_held = count_known_alive(data)
     return WindowCounts(
-        years=data.years,
         interiors=_count_interiors(data, counts),
         recent=_count_recent(data, counts),
-        shared=_count_shared(data, counts),
-        bracketed=_count_bracketed(data),
-        n_urls=data.n_urls,
+        shared=np.stack(
+            [(captured * column[:, None]).T @ captured for column in counts.T], axis=-1
+        ),
+        n_known=n_known,
+        n_held=n_held,
     )
 
 
@@ -208,12 +147,11 @@ def _count_interiors(data: HistoryData, counts: Numbers) -> tuple[Numbers, ...]:
     n_codes = 1 << longest
     # What followed each capture within the longest window tells all windows that start there.
     follow = np.zeros((n_crawls, n_codes, n_columns))
-    columns = np.arange(n_columns)
     for first in range(n_crawls - 1):
         rows = data.captured[:, first]
         ahead = data.masks[rows] >> np.uint64(first + 1)
         codes = (ahead & np.uint64(n_codes - 1)).astype(np.int64)
-        cells = codes[:, None] * n_columns + columns
+        cells = codes[:, None] * n_columns + np.arange(n_columns)
         follow[first] = np.bincount(
             cells.ravel(), weights=counts[rows].ravel(), minlength=n_codes * n_columns
         ).reshape(n_codes, n_columns)
@@ -241,26 +179,9 @@ def _count_recent(data: HistoryData, counts: Numbers) -> Numbers:
     return recent
 
 
-def _count_shared(data: HistoryData, counts: Numbers) -> Numbers:
-    captured = data.captured.astype(np.float64)
-    return np.stack([(captured * column[:, None]).T @ captured for column in counts.T], axis=-1)
-
-
-def _count_bracketed(data: HistoryData) -> Numbers:
-    before = np.logical_or.accumulate(data.captured, axis=1)[:, :-2]
-    after = np.logical_or.accumulate(data.captured[:, ::-1], axis=1)[:, ::-1][:, 2:]
-    known = before & after
-    bracketed = np.zeros((data.n_crawls, 2))
-    bracketed[1:-1, 0] = data.counts @ known
-    bracketed[1:-1, 1] = data.counts @ (known & data.captured[:, 1:-1])
-    return bracketed
-
-
-# ----------------------------------------------------------------- the model of known-alive windows
+# -------------------------------------------------------------------------- chances of capture
 
 Link = Literal["logit", "cloglog"]
-
-# --------------------------------------------------------------------------- chances of capture
 
 _MIN_EFFECT = -12.0
 """A chance of 6 in a million: no crawl is told from an empty one below it."""
@@ -273,15 +194,7 @@ nine such chances still are numbers."""
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CaptureTable:
-    """Chances of a capture and of a miss, with the slopes of their logarithms.
-
-    Parameters
-    ----------
-    hit, miss
-        Chance of a capture and of none.
-    hit_slope, miss_slope
-        Change of the logarithm of each with the effect.
-    """
+    """Chances of a capture and of a miss, and how their logarithms change with the effect."""
 
     hit: Numbers
     miss: Numbers
@@ -315,13 +228,7 @@ def capture_table(effect: Numbers, link: Link) -> CaptureTable:
     return CaptureTable(hit=hit, miss=miss, hit_slope=rate * miss / hit, miss_slope=-rate)
 
 
-def to_effect(chance: Numbers, link: Link) -> Numbers:
-    """Return the effect that gives a chance strictly between 0 and 1."""
-    effect: Numbers = np.log(-np.log1p(-chance))
-    return np.log(chance / (1 - chance)) if link == "logit" else effect
-
-
-# ---------------------------------------------------------------------------------- kinds of URL
+# ------------------------------------------------------------------- the model and its likelihood
 
 _N_NODES = 15
 _NODE_REACH = 3.2
@@ -337,28 +244,6 @@ _SIGMA_SD = 1.0
 """A guard against unevenness without evidence; a few hundred windows outweigh it."""
 
 _FIRST_SIGMA = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Nodes:
-    """Kinds of URL: how readily each is captured, its share, and how the effect moves with σ."""
-
-    effect: Numbers
-    share: Numbers
-    effect_slope: Numbers
-
-
-def kinds_of_url(sigma: float | None) -> Nodes:
-    """Return the kinds of URL for a spread σ of their propensities; one kind without any."""
-    if sigma is None:
-        return Nodes(effect=np.zeros(1), share=np.ones(1), effect_slope=np.zeros(1))
-    z = np.linspace(-_NODE_REACH, _NODE_REACH, _N_NODES)
-    density = np.exp(-(z**2) / 2)
-    stretched = np.where(z < 0, _LOW_TAIL, 1.0) * z
-    return Nodes(effect=sigma * stretched, share=density / density.sum(), effect_slope=stretched)
-
-
-# ------------------------------------------------------------------------------------ parameters
 
 _MAX_EFFECT = 7.0
 """A thousandfold rate and a thousandth of it: farther out the likelihood is flat."""
@@ -383,108 +268,6 @@ _TRAP_SD = 2.0
 _WOBBLE_SD = 0.25
 """Guards that keep what the windows leave open from running away."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WindowModel:
-    """Which effects a window model has.
-
-    Parameters
-    ----------
-    trap_lags
-        K: crawls back that a capture has an effect on being captured again.
-    is_uneven
-        Whether URLs differ in how readily they are captured.
-    """
-
-    trap_lags: int
-    is_uneven: bool
-
-    @property
-    def link(self) -> Link:
-        """Scale on which effects add up."""
-        # On the logit scale even capture without a trap has no limit at certain capture.
-        return "cloglog" if self.is_uneven or self.trap_lags else "logit"
-
-    def places(self, n_crawls: int) -> tuple[slice, slice, slice, slice]:
-        """Return where crawl effects, β, σ and u stand in the vector."""
-        inner = n_crawls - 2
-        lengths = (inner, self.trap_lags, int(self.is_uneven), inner if self.trap_lags else 0)
-        ends = np.cumsum(lengths).tolist()
-        crawl, trap, sigma, wobble = (
-            slice(end - length, end) for end, length in zip(ends, lengths, strict=True)
-        )
-        return crawl, trap, sigma, wobble
-
-
-def unpack(model: WindowModel, counts: WindowCounts, vector: Numbers) -> tuple[Numbers, Nodes]:
-    """Return the sum of effects for each crawl, state and kind of URL, and these kinds."""
-    crawl, trap, sigma, wobble = model.places(counts.n_crawls)
-    effect = np.empty(counts.n_crawls)
-    effect[1:-1] = vector[crawl]
-    first_step, last_step = _end_steps(counts)
-    effect[0] = effect[1] + first_step
-    effect[-1] = effect[-2] + last_step
-    states = np.tile(np.concatenate([[0.0], vector[trap]]), (counts.n_crawls, 1))
-    if model.trap_lags:
-        states[1:-1, 1] += vector[wobble]
-    nodes = kinds_of_url(float(vector[sigma][0]) if model.is_uneven else None)
-    return effect[:, None, None] + states[:, :, None] + nodes.effect, nodes
-
-
-def capture_chances(model: WindowModel, counts: WindowCounts, vector: Numbers) -> Numbers:
-    """Return the chance of a capture for each crawl, state and kind of URL."""
-    return capture_table(unpack(model, counts, vector)[0], model.link).hit
-
-
-def bounds_of(model: WindowModel, n_crawls: int) -> Numbers:
-    """Return the lowest and the highest value of each parameter, as two rows."""
-    crawl, trap, sigma, wobble = model.places(n_crawls)
-    bounds = np.zeros((2, wobble.stop))
-    bounds[:, crawl] = [[-_MAX_EFFECT], [_HIGHEST_CRAWL]]
-    bounds[:, trap] = [[_LOWEST_TRAP], [_MAX_EFFECT]]
-    bounds[:, sigma] = [[0.0], [_MAX_SIGMA]]
-    bounds[:, wobble] = [[-_MAX_WOBBLE], [_MAX_WOBBLE]]
-    return bounds
-
-
-def log_prior(model: WindowModel, counts: WindowCounts, vector: Numbers) -> tuple[float, Numbers]:
-    """Return the logarithm of the guards' density, up to a constant, and its slopes."""
-    crawl, trap, sigma, wobble = model.places(counts.n_crawls)
-    precision = np.zeros(vector.size)
-    precision[trap] = _TRAP_SD**-2
-    precision[sigma] = _SIGMA_SD**-2
-    precision[wobble] = _WOBBLE_SD**-2
-    slopes = -precision * vector
-    value = 0.5 * float(slopes @ vector)
-    effect = vector[crawl]
-    apart = effect - np.log(np.maximum(counts.sizes[1:-1], 1.0))
-    apart = apart - apart.mean()
-    level = float(effect.mean())
-    value -= float(apart @ apart) / (2 * _CRAWL_SD**2) + level**2 / (2 * _LEVEL_SD**2)
-    slopes[crawl] = -apart / _CRAWL_SD**2 - level / (_LEVEL_SD**2 * effect.size)
-    return value, slopes
-
-
-def first_start(model: WindowModel, counts: WindowCounts) -> Numbers:
-    """Return a vector to start from: crawls as Manly and Parr find them, a middling spread."""
-    crawl, _, sigma, wobble = model.places(counts.n_crawls)
-    start = np.zeros(wobble.stop)
-    known, captured = counts.bracketed[1:-1].T
-    # Half a URL on either side keeps shares away from 0 and 1, which have no effect.
-    start[crawl] = to_effect((captured + 0.5) / (known + 1), model.link)
-    start[sigma] = _FIRST_SIGMA
-    return start
-
-
-def _end_steps(counts: WindowCounts) -> tuple[float, float]:
-    log_size = np.log(np.maximum(counts.sizes, 1.0))
-    steps = np.array([log_size[0] - log_size[1], log_size[-1] - log_size[-2]])
-    first, last = np.clip(steps, -_MAX_END_STEP, _MAX_END_STEP)
-    return float(first), float(last)
-
-
-# ------------------------------------------------------------------------------------ likelihood
-
 _TINY = 1e-300
 """Stands for a chance that underflows: an interior that cannot be."""
 
@@ -495,8 +278,8 @@ class Interiors:
 
     Parameters
     ----------
-    model, nodes, table
-        What they were built from.
+    table
+        The chances that they were built from.
     closed
         Item L − 2: for each interior and first crawl of the windows of L crawls, the weight by
         kind of URL.
@@ -504,109 +287,164 @@ class Interiors:
         The same summed over kinds.
     """
 
-    model: WindowModel
-    nodes: Nodes
     table: CaptureTable
     closed: tuple[Numbers, ...]
     totals: tuple[Numbers, ...]
 
 
-def build_interiors(
-    model: WindowModel, counts: WindowCounts, vector: Numbers, tilt: Numbers
-) -> Interiors:
-    """Weigh all interiors.
+class WindowModel:
+    """A model of the windows: which effects it has, and how likely they make what was counted.
 
     Parameters
     ----------
-    model, counts, vector
-        The model, the windows and the parameters.
-    tilt
-        ρ: for each crawl and kind of URL, the chance of a capture in any state over that in
-        state 0.
+    counts
+        The windows.
+    trap_lags
+        K: crawls back that a capture has an effect on being captured again.
+    is_uneven
+        Whether URLs differ in how readily they are captured.
     """
-    sums, nodes = unpack(model, counts, vector)
-    table = capture_table(sums, model.link)
-    weight = (nodes.share * tilt * table.hit[:, 0])[None]
-    closed = []
-    for inside in range(counts.longest):
-        n_first = counts.n_crawls - inside - 1
-        weight = weight[:, :n_first]
-        longer = np.empty((2 * len(weight), n_first, weight.shape[2]))
-        missed, hit = longer[: len(weight)], longer[len(weight) :]
-        for rows, state in _states(inside, model.trap_lags):
-            np.multiply(weight[rows], table.miss[inside + 1 :, state], out=missed[rows])
-            np.multiply(weight[rows], table.hit[inside + 1 :, state], out=hit[rows])
-        if inside:
-            closed.append(hit)
-        weight = longer
-    return Interiors(
-        model=model,
-        nodes=nodes,
-        table=table,
-        closed=tuple(closed),
-        totals=tuple(np.maximum(hit.sum(axis=2), _TINY) for hit in closed),
-    )
 
+    def __init__(self, counts: WindowCounts, *, trap_lags: int, is_uneven: bool) -> None:
+        self.counts, self.trap_lags, self.is_uneven = counts, trap_lags, is_uneven
+        # On the logit scale even capture without a trap has no limit at certain capture.
+        self.link: Link = "cloglog" if is_uneven or trap_lags else "logit"
+        n_inner = counts.n_crawls - 2
+        lengths = (n_inner, trap_lags, int(is_uneven), n_inner if trap_lags else 0)
+        ends = np.cumsum(lengths).tolist()
+        # Where crawl effects, β, σ and u stand in the vector.
+        self.crawl, self.trap, self.sigma, self.wobble = (
+            slice(end - length, end) for end, length in zip(ends, lengths, strict=True)
+        )
+        self.bounds = np.zeros((2, ends[-1]))
+        self.bounds[:, self.crawl] = [[-_MAX_EFFECT], [_HIGHEST_CRAWL]]
+        self.bounds[:, self.trap] = [[_LOWEST_TRAP], [_MAX_EFFECT]]
+        self.bounds[:, self.sigma] = [[0.0], [_MAX_SIGMA]]
+        self.bounds[:, self.wobble] = [[-_MAX_WOBBLE], [_MAX_WOBBLE]]
+        # Kinds of URL: their shares, and how the effect of each moves with σ.
+        z = np.linspace(-_NODE_REACH, _NODE_REACH, _N_NODES) if is_uneven else np.zeros(1)
+        density = np.exp(-(z**2) / 2)
+        self.share = density / density.sum()
+        self._kinds = np.where(z < 0, _LOW_TAIL, 1.0) * z
+        self._log_size = np.log(np.maximum(np.diag(counts.shared[..., 0]), 1.0))
 
-def log_likelihood(counts: WindowCounts, interiors: Interiors) -> float:
-    """Return the logarithm of the composite likelihood of all URLs."""
-    value = 0.0
-    for seen, total in zip(counts.interiors, interiors.totals, strict=True):
-        n = seen[..., 0]
-        value += float(np.vdot(n, np.log(total)) - n.sum(axis=0) @ np.log(total.sum(axis=0)))
-    return value
+    def start(self) -> Numbers:
+        """Return a vector to start from: crawls as Manly and Parr find them, a middling spread."""
+        start = np.zeros(self.bounds.shape[1])
+        # Half a URL on either side keeps shares away from 0 and 1, which have no effect.
+        chance = (self.counts.n_held[1:-1] + 0.5) / (self.counts.n_known[1:-1] + 1)
+        start[self.crawl] = (
+            np.log(chance / (1 - chance)) if self.link == "logit" else np.log(-np.log1p(-chance))
+        )
+        start[self.sigma] = _FIRST_SIGMA
+        return start
 
+    def chances(self, vector: Numbers) -> CaptureTable:
+        """Return the chances for each crawl, state and kind of URL."""
+        log_size, effect = self._log_size, np.empty(self.counts.n_crawls)
+        effect[1:-1] = vector[self.crawl]
+        steps = np.array([log_size[0] - log_size[1], log_size[-1] - log_size[-2]])
+        effect[[0, -1]] = effect[[1, -2]] + np.clip(steps, -_MAX_END_STEP, _MAX_END_STEP)
+        states = np.tile(np.concatenate([[0.0], vector[self.trap]]), (self.counts.n_crawls, 1))
+        if self.trap_lags:
+            states[1:-1, 1] += vector[self.wobble]
+        sigma = float(vector[self.sigma][0]) if self.is_uneven else 0.0
+        sums = effect[:, None, None] + states[:, :, None] + sigma * self._kinds
+        return capture_table(sums, self.link)
 
-def score(counts: WindowCounts, interiors: Interiors, column: int = 0) -> Numbers:
-    """Return the slopes of the log-likelihood in the parameters.
+    def log_prior(self, vector: Numbers) -> tuple[float, Numbers]:
+        """Return the logarithm of the guards' density, up to a constant, and its slopes."""
+        precision = np.zeros(vector.size)
+        precision[self.trap] = _TRAP_SD**-2
+        precision[self.sigma] = _SIGMA_SD**-2
+        precision[self.wobble] = _WOBBLE_SD**-2
+        slopes = -precision * vector
+        value = 0.5 * float(slopes @ vector)
+        effect = vector[self.crawl]
+        apart = effect - self._log_size[1:-1]
+        apart = apart - apart.mean()
+        level = float(effect.mean())
+        value -= float(apart @ apart) / (2 * _CRAWL_SD**2) + level**2 / (2 * _LEVEL_SD**2)
+        slopes[self.crawl] = -apart / _CRAWL_SD**2 - level / (_LEVEL_SD**2 * effect.size)
+        return value, slopes
 
-    Parameters
-    ----------
-    counts, interiors
-        The windows, and their weights under the parameters.
-    column
-        0 for all URLs, 1 and more for the groups.
-    """
-    model, table, nodes = interiors.model, interiors.table, interiors.nodes
-    hits = np.zeros((counts.n_crawls, model.trap_lags + 1, nodes.share.size))
-    misses = np.zeros_like(hits)
-    onward = np.zeros((1 << counts.longest, 0, nodes.share.size))
-    for inside in reversed(range(counts.longest)):
-        n_first, half = counts.n_crawls - inside - 1, 1 << inside
-        excess = np.zeros((2 * half, n_first, nodes.share.size))
-        excess[:, : onward.shape[1]] = onward
-        if inside:
-            seen, total = counts.interiors[inside - 1][..., column], interiors.totals[inside - 1]
-            per_weight = seen / total - seen.sum(axis=0) / total.sum(axis=0)
-            excess[half:] += per_weight[:, :, None] * interiors.closed[inside - 1]
-        for rows, state in _states(inside, model.trap_lags):
-            misses[inside + 1 :, state] += excess[:half][rows].sum(axis=0)
-            hits[inside + 1 :, state] += excess[half:][rows].sum(axis=0)
-        onward = excess[:half] + excess[half:]
-    hits[: onward.shape[1], 0] += onward[0]
-    sums = hits * table.hit_slope + misses * table.miss_slope
-    crawl, trap, sigma, wobble = model.places(counts.n_crawls)
-    slopes = np.zeros(wobble.stop)
-    by_crawl = sums.sum(axis=(1, 2))
-    slopes[crawl] = by_crawl[1:-1]
-    slopes[crawl.start] += by_crawl[0]
-    slopes[crawl.stop - 1] += by_crawl[-1]
-    slopes[trap] = sums.sum(axis=(0, 2))[1:]
-    slopes[sigma] = nodes.effect_slope @ sums.sum(axis=(0, 1))
-    if model.trap_lags:
-        slopes[wobble] = sums[1:-1, 1].sum(axis=1)
-    return slopes
+    def interiors(self, vector: Numbers, tilt: Numbers) -> Interiors:
+        """Weigh all interiors.
 
+        Parameters
+        ----------
+        vector
+            The parameters.
+        tilt
+            ρ: for each crawl and kind of URL, the chance of a capture in any state over that in
+            state 0.
+        """
+        table = self.chances(vector)
+        weight = (self.share * tilt * table.hit[:, 0])[None]
+        closed = []
+        for inside in range(self.counts.longest):
+            n_first = self.counts.n_crawls - inside - 1
+            weight = weight[:, :n_first]
+            longer = np.empty((2 * len(weight), n_first, weight.shape[2]))
+            missed, hit = longer[: len(weight)], longer[len(weight) :]
+            for rows, state in self._states(inside):
+                np.multiply(weight[rows], table.miss[inside + 1 :, state], out=missed[rows])
+                np.multiply(weight[rows], table.hit[inside + 1 :, state], out=hit[rows])
+            if inside:
+                closed.append(hit)
+            weight = longer
+        totals = tuple(np.maximum(hit.sum(axis=2), _TINY) for hit in closed)
+        return Interiors(table=table, closed=tuple(closed), totals=totals)
 
-def _states(inside: int, trap_lags: int) -> Iterator[tuple[slice, int]]:
-    """Give the rows of equal state, after `inside` crawls within the window.
+    def log_likelihood(self, interiors: Interiors) -> float:
+        """Return the logarithm of the composite likelihood of all URLs."""
+        value = 0.0
+        for seen, total in zip(self.counts.interiors, interiors.totals, strict=True):
+            n = seen[..., 0]
+            value += float(np.vdot(n, np.log(total)) - n.sum(axis=0) @ np.log(total.sum(axis=0)))
+        return value
 
-    The latest crawl is the highest bit of a row's number: the highest set bit is the latest
-    capture, and rows of one state stand together. Row 0 was last captured at the window's start.
-    """
-    if inside < trap_lags:
-        yield slice(0, 1), inside + 1
-    else:
-        yield slice(0, 1 << (inside - trap_lags)), 0
-    for state in range(1, min(inside, trap_lags) + 1):
-        yield slice(1 << (inside - state), 1 << (inside - state + 1)), state
+    def score(self, interiors: Interiors, column: int = 0) -> Numbers:
+        """Return the slopes of the log-likelihood, of all URLs (column 0) or of a group."""
+        counts, table = self.counts, interiors.table
+        hits, misses = np.zeros_like(table.hit), np.zeros_like(table.hit)
+        onward = np.zeros((1 << counts.longest, 0, self.share.size))
+        for inside in reversed(range(counts.longest)):
+            n_first, half = counts.n_crawls - inside - 1, 1 << inside
+            excess = np.zeros((2 * half, n_first, self.share.size))
+            excess[:, : onward.shape[1]] = onward
+            if inside:
+                seen = counts.interiors[inside - 1][..., column]
+                total = interiors.totals[inside - 1]
+                per_weight = seen / total - seen.sum(axis=0) / total.sum(axis=0)
+                excess[half:] += per_weight[:, :, None] * interiors.closed[inside - 1]
+            for rows, state in self._states(inside):
+                misses[inside + 1 :, state] += excess[:half][rows].sum(axis=0)
+                hits[inside + 1 :, state] += excess[half:][rows].sum(axis=0)
+            onward = excess[:half] + excess[half:]
+        hits[: onward.shape[1], 0] += onward[0]
+        sums = hits * table.hit_slope + misses * table.miss_slope
+        slopes = np.zeros(self.bounds.shape[1])
+        by_crawl = sums.sum(axis=(1, 2))
+        slopes[self.crawl] = by_crawl[1:-1]
+        slopes[self.crawl.start] += by_crawl[0]
+        slopes[self.crawl.stop - 1] += by_crawl[-1]
+        slopes[self.trap] = sums.sum(axis=(0, 2))[1:]
+        slopes[self.sigma] = self._kinds @ sums.sum(axis=(0, 1))
+        if self.trap_lags:
+            slopes[self.wobble] = sums[1:-1, 1].sum(axis=1)
+        return slopes
+
+    def _states(self, inside: int) -> Iterator[tuple[slice, int]]:
+        """Give the rows of equal state, after `inside` crawls within the window.
+
+        The latest crawl is the highest bit of a row's number: the highest set bit is the latest
+        capture, and rows of one state stand together. Row 0 was last captured at the window's
+        start.
+        """
+        if inside < self.trap_lags:
+            yield slice(0, 1), inside + 1
+        else:
+            yield slice(0, 1 << (inside - self.trap_lags)), 0
+        for state in range(1, min(inside, self.trap_lags) + 1):
+            yield slice(1 << (inside - state), 1 << (inside - state + 1)), state

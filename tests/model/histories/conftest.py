@@ -1,4 +1,4 @@
-"""Capture histories for the tests: crawls of simulated populations whose truth is known."""
+"""Capture histories for the tests: by hand, and crawls of simulated populations of known truth."""
 
 from dataclasses import dataclass
 
@@ -20,18 +20,25 @@ class Archive:
         return float(np.log(self.coverage[1:-1]).mean())
 
 
-def to_data(seen, years) -> HistoryData:
-    """Count the capture histories of a row per URL and a column per crawl."""
-    n_crawls = seen.shape[1]
+def make_histories(captured, counts, years=None) -> HistoryData:
+    """Make histories of a row each; crawls are half a year apart if not told otherwise."""
+    captured = np.asarray(captured, dtype=bool)
+    n_crawls = captured.shape[1]
     bits = np.uint64(1) << np.arange(n_crawls, dtype=np.uint64)
-    words = (seen * bits).sum(axis=1, dtype=np.uint64)
-    masks, counts = np.unique(words[words > 0], return_counts=True)
+    masks = (captured * bits).sum(axis=1, dtype=np.uint64)
+    order = np.argsort(masks)
     return HistoryData(
-        captured=((masks[:, None] >> np.arange(n_crawls, dtype=np.uint64)) & np.uint64(1)) == 1,
-        masks=masks,
-        counts=counts.astype(np.float64),
-        years=np.asarray(years, dtype=np.float64),
+        captured=captured[order],
+        masks=masks[order],
+        counts=np.asarray(counts, dtype=float)[order],
+        years=np.arange(n_crawls) / 2 if years is None else np.asarray(years, dtype=float),
     )
+
+
+def count_seen(seen, years=None) -> HistoryData:
+    """Count the capture histories of a row per URL and a column per crawl."""
+    seen = np.asarray(seen, dtype=bool)
+    return make_histories(*np.unique(seen[seen.any(axis=1)], axis=0, return_counts=True), years)
 
 
 def live(rng, n_alive, n_crawls, survival):
@@ -67,7 +74,7 @@ def crawl(rng, alive, coverage, *, sigma=0.0, avoidance=(), reseeding=0.0):
 @pytest.fixture(scope="session")
 def count_histories():
     """Count the capture histories of a row per URL and a column per crawl."""
-    return to_data
+    return count_seen
 
 
 @pytest.fixture(scope="session")
@@ -78,30 +85,20 @@ def make_archive():
         rng = np.random.default_rng(seed)
         alive = live(rng, n_alive, n_crawls, survival)
         seen = crawl(rng, alive, np.broadcast_to(coverage, n_crawls), **how)
-        return Archive(
-            data=to_data(seen, 0.5 * np.arange(n_crawls)),
-            coverage=seen.sum(axis=0) / alive.sum(axis=0),
-        )
+        return Archive(data=count_seen(seen), coverage=seen.sum(axis=0) / alive.sum(axis=0))
 
     return make
 
 
 @pytest.fixture(scope="session")
 def make_data():
-    """Make capture histories from ``{"0110": count}``, half a year apart."""
+    """Make capture histories from ``{"0110": count}``, or from rows and their counts."""
 
-    def make(histories, years=None):
-        captured = np.array([[mark == "1" for mark in history] for history in histories])
-        n_crawls = captured.shape[1]
-        bits = np.uint64(1) << np.arange(n_crawls, dtype=np.uint64)
-        masks = (captured * bits).sum(axis=1, dtype=np.uint64)
-        order = np.argsort(masks)
-        return HistoryData(
-            captured=captured[order],
-            masks=masks[order],
-            counts=np.array(list(histories.values()), dtype=np.float64)[order],
-            years=np.arange(n_crawls) / 2 if years is None else np.array(years, dtype=float),
-        )
+    def make(histories, counts=None, years=None):
+        if counts is None:
+            counts = list(histories.values())
+            histories = [[mark == "1" for mark in history] for history in histories]
+        return make_histories(histories, counts, years)
 
     return make
 

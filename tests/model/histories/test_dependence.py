@@ -10,6 +10,8 @@ from crawlgauge.model.histories.data import HistoryData
 from crawlgauge.model.histories.dependence import (
     MIN_CRAWLS,
     Scatter,
+    compare_events,
+    log_odds,
     measure_dependence,
 )
 
@@ -181,3 +183,73 @@ def test_what_is_certain_depends_on_the_scatter_and_how_well_it_is_known():
     assert Scatter(ratio=4.0, n_freedom=1000).is_certain(4.7, 1.0, 0.01)
     assert not Scatter(ratio=4.0, n_freedom=3).is_certain(4.7, 1.0, 0.01)
     assert not Scatter(ratio=1.0, n_freedom=3).is_certain(math.nan, math.nan, 0.01)
+
+
+# ------------------------------------------------------------------------------ pooled odds ratios
+
+EVENTS = np.array([[k >> bit & 1 for bit in (2, 1, 0)] for k in range(8)], dtype=np.bool_)
+COUNTS = np.array([40.0, 25.0, 30.0, 35.0, 10.0, 18.0, 22.0, 70.0])
+EVERY = np.ones(8, dtype=np.bool_)
+
+
+def stratified(counts):
+    """Mantel and Haenszel by hand: one table for each value of the third event."""
+    together = apart = 0.0
+    for value in (False, True):
+        n = {
+            (a, b): counts[np.all(~(EVENTS ^ np.array([a, b, value])), axis=1)].sum()
+            for a in (False, True)
+            for b in (False, True)
+        }
+        total = sum(n.values())
+        together += n[True, True] * n[False, False] / total
+        apart += n[True, False] * n[False, True] / total
+    return math.log(together / apart)
+
+
+def compare(counts, among=EVERY):
+    return compare_events(counts, EVENTS[:, 0], EVENTS[:, 1], among=among, given=(EVENTS[:, 2],))
+
+
+def test_one_table_has_its_odds_ratio_and_the_textbook_error():
+    odds = log_odds(compare_events(COUNTS, EVENTS[:, 0], EVENTS[:, 1], among=~EVENTS[:, 2]), COUNTS)
+    assert math.exp(odds.value) == pytest.approx(40 * 22 / (30 * 10))
+    assert odds.error == pytest.approx(math.sqrt(1 / 40 + 1 / 22 + 1 / 30 + 1 / 10))
+
+
+def test_tables_of_strata_are_pooled_as_mantel_and_haenszel_do():
+    assert log_odds(compare(COUNTS), COUNTS).value == pytest.approx(stratified(COUNTS))
+
+
+def test_the_error_is_that_of_repeated_samples():
+    rng = np.random.default_rng(5)
+    samples = rng.poisson(COUNTS, size=(2000, 8)).astype(np.float64)
+    spread = np.std([stratified(sample) for sample in samples])
+    assert log_odds(compare(COUNTS), COUNTS).error == pytest.approx(spread, rel=0.06)
+
+
+def test_a_url_in_two_tables_counts_once():
+    """The same comparison twice has the same ratio, and no smaller error."""
+    odds, twice = log_odds(compare(COUNTS), COUNTS), log_odds(2 * compare(COUNTS), COUNTS)
+    assert twice.value == pytest.approx(odds.value)
+    assert twice.error == pytest.approx(odds.error)
+
+
+def test_histories_that_do_not_count_add_nothing():
+    among = EVENTS[:, 2]
+    odds = compare(COUNTS, among)
+    assert np.all(odds[:, 1:][:, ~among] == 0)
+    assert math.exp(log_odds(odds, COUNTS).value) == pytest.approx(25 * 70 / (35 * 18))
+
+
+def test_without_any_url_in_both_the_ratio_is_unknown():
+    counts = np.where(EVENTS[:, 0] & EVENTS[:, 1], 0.0, COUNTS)
+    never = log_odds(compare(counts), counts)
+    assert (never.is_never, never.is_known) == (True, False)
+    assert math.isnan(never.error)
+    assert not log_odds(np.zeros((2, 9)), COUNTS).is_never
+
+
+def test_too_many_events_to_be_alike_in_are_refused():
+    with pytest.raises(ValueError, match="13 events make too many tables"):
+        compare_events(COUNTS, EVENTS[:, 0], EVENTS[:, 1], among=EVERY, given=(EVERY,) * 13)

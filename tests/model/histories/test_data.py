@@ -1,10 +1,12 @@
+"""What follows from capture histories by counting."""
+
 import datetime as dt
 
 import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.histories.data import count_captures, count_holdings
+from crawlgauge.model.histories.data import count_captures, count_holdings, count_recaptures
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import OverlapTable
 
@@ -96,3 +98,20 @@ def test_capture_frequencies_count_urls_by_how_many_crawls_hold_them(held, make_
     captures = sum(number * n for number, n in enumerate(frequencies, start=1))
     assert captures == sum(crawl.n_urls for crawl in table.crawls)
     assert count_captures(make_table([0, 300], [100, 80], {(0, 1): 30})) is None
+
+
+def test_each_capture_is_followed_by_the_next_one(make_data):
+    found = count_recaptures(make_data({"1011": 3, "1100": 2, "0010": 5}))
+    assert found.n_released.tolist() == [5, 2, 8, 3]
+    assert found.n_next.tolist() == [[0, 2, 3, 0], [0, 0, 0, 0], [0, 0, 0, 3], [0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("n_crawls", [7, 64])
+def test_what_follows_equals_a_count_url_by_url(count_histories, n_crawls):
+    urls = np.random.default_rng(1).random((500, n_crawls)) < 0.4
+    found = count_recaptures(count_histories(urls))
+    before = np.cumsum(urls, axis=1) - urls > 0
+    after = np.cumsum(urls[:, ::-1], axis=1)[:, ::-1] - urls > 0
+    assert found.n_seen_before.tolist() == np.sum(urls & before, axis=0).tolist()
+    assert found.n_seen_again.tolist() == np.sum(urls & after, axis=0).tolist()
+    assert found.n_missed.tolist() == np.sum(before & ~urls & after, axis=0).tolist()

@@ -1,30 +1,22 @@
 """The known estimators side by side."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlgauge.model.histories.data import HistoryData, history_data
+from crawlgauge.model.histories.data import count_recaptures, history_data
 from crawlgauge.model.histories.fits import list_history_estimators
+from crawlgauge.model.histories.known_alive import fit_known_alive
+from crawlgauge.model.histories.latent_class import fit_latent_class
+from crawlgauge.model.histories.open_population import fit_cormack_jolly_seber
 from crawlgauge.simulate.urn_settings import Avoidance, DatePlan, UrnSettings
 from crawlgauge.simulate.urn_table import draw_table
 
 OPEN = ["cjs", "jolly-seber", "manly-parr", "rested-manly-parr"]
 CLOSED = ["lincoln-petersen", "chapman", "schnabel", "chao", "loglinear-mt", "loglinear-mth"]
-
-
-def make_data(urls, years, counts=None, sample_rate=1.0):
-    if counts is None:
-        urls, counts = np.unique(urls[urls.any(axis=1)], axis=0, return_counts=True)
-    bits = np.uint64(1) << np.arange(urls.shape[1], dtype=np.uint64)
-    return HistoryData(
-        captured=urls,
-        masks=np.where(urls, bits, np.uint64(0)).sum(axis=1, dtype=np.uint64),
-        counts=np.array(counts, dtype=np.float64),
-        years=np.array(years, dtype=np.float64),
-        sample_rate=sample_rate,
-    )
 
 
 def draw_rows(**options):
@@ -41,6 +33,26 @@ def urn():
 
 def test_all_rows_are_there_in_order(urn):
     assert list(urn) == OPEN + CLOSED
+
+
+def test_latent_classes_and_windows_have_rows_where_they_were_fitted(make_archive):
+    archive = make_archive(68, coverage=0.25, avoidance=(0.9, 0.9))
+    data, windows = archive.data, fit_known_alive(archive.data)
+    classes = fit_latent_class(data, trap_lags=2)
+    views = SimpleNamespace(
+        windows=windows, classes=classes, cjs=fit_cormack_jolly_seber(count_recaptures(data))
+    )
+    first, *others, last = list_history_estimators(data, 10 * data.sizes, views)
+    assert (first.name, last.name) == ("known-alive", "latent-class")
+    assert [row.name for row in others] == OPEN + CLOSED
+    assert first.population is None
+    assert first.coverage == pytest.approx(np.exp(np.nanmean(windows.log_coverage)))
+    known = [value is not None for value in last.per_crawl]
+    assert known == np.isfinite(classes.log_coverage).tolist()
+    assert last.coverage == pytest.approx(np.exp(np.nanmean(classes.log_coverage[1:-1])))
+    assert last.population == pytest.approx(10 * data.sizes[-1] / last.per_crawl[-1])
+    assert last.persistence == pytest.approx(np.exp(classes.log_persistence))
+    assert "the chance of the next in the 2 following crawls; no URLs" in last.assumes
 
 
 def test_estimators_of_open_populations_find_the_truth(urn):
@@ -91,7 +103,7 @@ def test_both_forms_of_uneven_capture_are_told(urn):
     assert "the coverage would be" in text
 
 
-def test_a_sample_tells_the_whole_population(urn):
+def test_a_sample_tells_the_whole_population(urn, make_data):
     table = draw_table(
         UrnSettings(population=10**6, dates=DatePlan(n_crawls=8)), seed=1, with_histories=True
     )
@@ -99,7 +111,7 @@ def test_a_sample_tells_the_whole_population(urn):
     rng = np.random.default_rng(1)
     counts = rng.binomial(data.counts.astype(int), 1 / 16)
     some = counts > 0
-    sample = make_data(data.captured[some], data.years, counts[some], sample_rate=1 / 16)
+    sample = make_data(data.captured[some], counts[some], data.years)
     for row in list_history_estimators(sample, data.sizes):
         assert row.coverage == pytest.approx(urn[row.name].coverage, rel=0.05)
         if row.population is not None:
@@ -126,40 +138,40 @@ def test_few_crawls_leave_fewer_rows(n_crawls, n_rows):
     assert all(row.coverage > 0 for row in rows.values())
 
 
-def test_without_any_overlap_there_are_no_rows():
-    data = make_data(np.eye(5, dtype=bool), np.arange(5), [4, 5, 6, 7, 8])
+def test_without_any_overlap_there_are_no_rows(make_data):
+    data = make_data(np.eye(5), [4, 5, 6, 7, 8])
     assert list_history_estimators(data, data.sizes) == ()
 
 
-def test_total_avoidance_between_neighbours_leaves_the_rows_that_can_be():
+def test_total_avoidance_between_neighbours_leaves_the_rows_that_can_be(count_histories):
     rng = np.random.default_rng(2)
     urls = np.zeros((30_000, 6), dtype=bool)
     for crawl in range(6):
         free = ~urls[:, crawl - 1] if crawl else np.ones(30_000, dtype=bool)
         urls[:, crawl] = free & (rng.random(30_000) < 0.3)
-    data = make_data(urls, np.arange(6) / 2)
+    data = count_histories(urls)
     names = [row.name for row in list_history_estimators(data, data.sizes)]
     assert {"cjs", "jolly-seber", "manly-parr", "schnabel"} <= set(names)
     assert not {"lincoln-petersen", "chapman", "rested-manly-parr"} & set(names)
 
 
-def test_nearly_complete_crawls_of_one_date_hold_nearly_all():
+def test_nearly_complete_crawls_of_one_date_hold_nearly_all(count_histories):
     rng = np.random.default_rng(3)
     urls = rng.random((20_000, 5)) < 0.999
-    data = make_data(urls, np.zeros(5))
+    data = count_histories(urls, np.zeros(5))
     for row in list_history_estimators(data, data.sizes):
         assert row.coverage == pytest.approx(0.999, abs=0.001)
         assert row.persistence is None
         assert row.population is None or row.population == pytest.approx(20_000, rel=0.001)
 
 
-def test_many_crawls_with_many_histories_are_estimated():
+def test_many_crawls_with_many_histories_are_estimated(count_histories):
     rng = np.random.default_rng(4)
     birth = rng.integers(-64, 64, 150_000)
     death = birth + rng.geometric(0.05, 150_000)
     crawl = np.arange(64)
     alive = (birth[:, None] <= crawl) & (death[:, None] > crawl)
-    data = make_data(alive & (rng.random(alive.shape) < 0.3), crawl / 10)
+    data = count_histories(alive & (rng.random(alive.shape) < 0.3), crawl / 10)
     assert data.counts.size > 40_000
     rows = {row.name: row for row in list_history_estimators(data, data.sizes)}
     for name in OPEN:
@@ -175,14 +187,14 @@ def test_many_crawls_with_many_histories_are_estimated():
     density=st.sampled_from([0.03, 0.3, 0.7, 0.98, 1.0]),
     scale=st.sampled_from([1, 10**4, 10**8]),
 )
-def test_any_histories_give_finite_rows_or_none(seed, n_crawls, n_urls, density, scale):
+def test_any_histories_give_finite_rows_or_none(make_data, seed, n_crawls, n_urls, density, scale):
     rng = np.random.default_rng(seed)
     urls = rng.random((n_urls, n_crawls)) < density * rng.random(n_crawls)
     urls[0, 0] = True
     distinct = np.unique(urls[urls.any(axis=1)], axis=0)
     years = np.concatenate([[0], np.cumsum(rng.choice([0, 1 / 365.25, 0.5, 10], n_crawls - 1))])
     counts = rng.integers(1, 1 + scale, len(distinct))
-    data = make_data(distinct, years, counts)
+    data = make_data(distinct, counts, years)
     for row in list_history_estimators(data, 3 * data.sizes):
         assert 0 < row.coverage < 1 + 1e-9
         assert row.persistence is None or 0 <= row.persistence < np.inf
