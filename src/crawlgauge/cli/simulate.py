@@ -101,7 +101,7 @@ def urn(
     overlaps are drawn, for a population of any size.
     """
     from crawlgauge import simulation
-    from crawlgauge.simulate import urn_plan
+    from crawlgauge.simulate import urn_settings
     from crawlgauge.simulate.scenarios import SCENARIOS
     from crawlgauge.simulate.simulating import choose_urn
 
@@ -116,7 +116,7 @@ def urn(
         persistence=persistence,
     )
     if describe:
-        _print_description(scenario, urn_plan.describe(settings), as_json)
+        _print_description(scenario, urn_settings.describe(settings), as_json)
         return
     _require_empty(folder)
     draw = simulation.simulate_table if form == "table" else simulation.simulate_urn
