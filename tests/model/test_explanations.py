@@ -6,7 +6,7 @@ from crawlgauge.model.estimates import Check, Estimate
 from crawlgauge.model.explanations import EXPLANATIONS, explain_check, find_explanation
 from crawlgauge.model.histories.checks import run_history_checks
 from crawlgauge.model.histories.data import history_data
-from crawlgauge.simulate.simulating import simulate_table
+from crawlgauge.simulate.simulation import simulate_table
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,12 @@
 """The command ``compare``: several archives of the same scope side by side."""
 
-import json
 import logging
+from dataclasses import asdict
 
 import click
 
 from crawlgauge.cli import options
+from crawlgauge.cli.output import show, show_json
 from crawlgauge.cli.progress import show_progress
 
 __all__ = ["compare"]
@@ -80,6 +81,7 @@ def compare(
     OTHER is the folder of another store. Crawls are matched by their dates.
     """
     import crawlgauge as cg
+    from crawlgauge.report.comparison_blocks import to_blocks
 
     if export is not None:
         if others or persistence is not None or level not in (None, "url"):
@@ -87,13 +89,8 @@ def compare(
         with show_progress("exporting") as progress:
             written = cg.export_sample(store, export, sample=sample or "1/64", progress=progress)
         if as_json:
-            document = {
-                "written": str(written.path),
-                "n_crawls": written.n_crawls,
-                "n_keys": written.n_keys,
-                "sample_rate": written.sample_rate,
-            }
-            click.echo(json.dumps(document, indent=1))
+            document = asdict(written)
+            show_json({"written": str(document.pop("path")), **document})
         else:
             _log.info(
                 "wrote %s: %s hashed URLs of %d crawls, without hosts or names of files",
@@ -115,10 +112,4 @@ def compare(
             n_hosts=n_hosts,
             progress=progress,
         )
-    if as_json:
-        click.echo(result.to_json())
-    else:
-        from crawlgauge.cli.output import show_blocks
-        from crawlgauge.report.comparison_blocks import to_blocks
-
-        show_blocks(to_blocks(result.comparison))
+    show(result, lambda: to_blocks(result.comparison), as_json=as_json)

@@ -1,12 +1,12 @@
 """The command ``figures``: every figure as files for papers."""
 
-import json
 import logging
 
 import click
 
 from crawlgauge.cli import options
 from crawlgauge.cli.estimate_inputs import EstimateInputs, estimate_from, estimate_inputs
+from crawlgauge.cli.output import show_json
 
 __all__ = ["figures"]
 
@@ -51,7 +51,7 @@ def figures(inputs: EstimateInputs, output: str, formats: str, as_json: bool) ->
         raise click.UsageError(f"--format takes some of {', '.join(FORMATS)}, not {formats!r}")
     written = write_figures(estimate_from(inputs).estimates, output, wanted)
     if as_json:
-        click.echo(json.dumps({"written": [str(path) for path in written]}, indent=1))
+        show_json({"written": [str(path) for path in written]})
     else:
         n_pictures = sum(path.suffix.removeprefix(".") in FORMATS for path in written)
         _log.info("wrote %d pictures with data and captions into %s", n_pictures, output)

@@ -347,10 +347,10 @@ def _make_strata(
     for persistence, of_stratum in zip(persistences, counts, strict=True):
         before, after = of_stratum[:-1], of_stratum[1:]
         living = before * persistence ** np.diff(years)
-        for crawl in np.flatnonzero(living > after + 1):
+        for k in np.flatnonzero(living > after + 1):
             raise SimulationError(
-                f"the population falls from {before[crawl]} to {after[crawl]} URLs between crawls "
-                f"{crawl} and {crawl + 1}, but about {living[crawl]:.0f} live on; let it fall more "
+                f"the population falls from {before[k]} to {after[k]} URLs between crawls "
+                f"{k} and {k + 1}, but about {living[k]:.0f} live on; let it fall more "
                 "slowly or lower the persistence"
             )
     return persistences, weights, counts, in_scope

@@ -635,8 +635,10 @@ def _flatten(name: str, value: object) -> Iterator[tuple[str, Setting]]:
     elif isinstance(value, tuple):
         for number, part in enumerate(value):
             yield from _flatten(f"{name}.{number}", part)
-    elif value is not None:
-        yield name, value.isoformat() if isinstance(value, dt.date) else value
+    elif isinstance(value, dt.date):
+        yield name, value.isoformat()
+    elif isinstance(value, str | int | float):
+        yield name, value
 
 
 def _tell_dates(settings: UrnSettings) -> Iterator[str]:
@@ -655,7 +657,7 @@ def _tell_dates(settings: UrnSettings) -> Iterator[str]:
 def _tell_population(settings: UrnSettings) -> Iterator[str]:
     yield _tell_series(
         settings.population,
-        "{:,.0f}".format,
+        _count,
         ("Crawls could reach", "The first crawl could reach", "At any time a crawl could reach"),
         "URLs",
     )
@@ -675,11 +677,11 @@ def _tell_population(settings: UrnSettings) -> Iterator[str]:
 
 
 def _tell_capture(settings: UrnSettings) -> Iterator[str]:
-    series, tell, of_what = settings.size, "{:,.0f}".format, "of them"
-    if series is None:
-        series, tell = settings.coverage, _percent
-        if settings.is_even and not settings.has_memory:
-            of_what = "of them, chosen at random"
+    series, tell, of_what = settings.coverage, _percent, "of them"
+    if settings.size is not None:
+        series, tell = settings.size, _count
+    elif settings.is_even and not settings.has_memory:
+        of_what = "of them, chosen at random"
     is_level = isinstance(series, Course) and series.growth_per_year == 0 and series.jump == 1
     first = "A typical crawl captures" if is_level else "The first crawl captures"
     yield _tell_series(series, tell, ("Crawls capture", first, "Each crawl captures"), of_what)
@@ -740,5 +742,9 @@ def _tell_departures(settings: UrnSettings) -> Iterator[str]:
         )
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
+def _percent(number: float) -> str:
+    return f"{100 * number:.3g} %"
+
+
+def _count(number: float) -> str:
+    return f"{number:,.0f}"

@@ -30,7 +30,6 @@ __all__ = [
     "fetch_pages",
     "number_trap_urls",
     "simulate_crawlers",
-    "simulate_web",
 ]
 
 
@@ -322,39 +321,12 @@ class WebNames:
 _OF_THE_WEB, _OF_THE_HOSTS, _OF_THE_DATES, _OF_THE_CRAWLS, _OF_THE_REPEATS = range(5)
 
 
-def simulate_web(settings: WebSettings, *, seed: int) -> SimulatedArchive:
-    """Simulate crawls of a changing web, and record what is true of them.
-
-    The population at a date is all that can be reached from the seeds by links, whatever the
-    budget; URLs inside spider traps do not belong to it.
-
-    Parameters
-    ----------
-    settings
-        The web, the crawler and the dates.
-    seed
-        Equal seeds give equal archives.
-
-    Examples
-    --------
-    >>> from crawlgauge.simulate.urn_settings import DatePlan
-    >>> from crawlgauge.simulate.web_settings import GraphSettings
-    >>> settings = WebSettings(graph=GraphSettings(n_pages=2000), dates=DatePlan(n_crawls=3))
-    >>> archive = simulate_web(settings, seed=7)
-    >>> [crawl.label for crawl in archive.crawls]
-    ['2013-12', '2014-06', '2014-12']
-    >>> round(archive.truth.crawls[0].coverage, 2)
-    0.5
-    """
-    return simulate_crawlers([settings], seed=seed)[0]
-
-
 def simulate_crawlers(
     settings: Sequence[WebSettings], *, seed: int
 ) -> tuple[SimulatedArchive, ...]:
     """Simulate several crawlers that visit one and the same web at the same dates.
 
-    Each archive is the one that `simulate_web` gives for its settings; the web is made once.
+    Each archive is the one that its settings alone give; the web is made once.
 
     Parameters
     ----------
