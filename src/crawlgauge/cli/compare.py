@@ -1,17 +1,14 @@
 """The command ``compare``: several archives of the same scope side by side."""
 
-import logging
 from dataclasses import asdict
 
 import click
 
 from crawlgauge.cli import options
-from crawlgauge.cli.output import show, show_json
+from crawlgauge.cli.output import show, show_written
 from crawlgauge.cli.progress import show_progress
 
 __all__ = ["compare"]
-
-_log = logging.getLogger(__name__)
 
 
 @click.command(
@@ -88,16 +85,13 @@ def compare(
             raise click.UsageError("--export takes --sample and --store alone")
         with show_progress("exporting") as progress:
             written = cg.export_sample(store, export, sample=sample or "1/64", progress=progress)
-        if as_json:
-            document = asdict(written)
-            show_json({"written": str(document.pop("path")), **document})
-        else:
-            _log.info(
-                "wrote %s: %s hashed URLs of %d crawls, without hosts or names of files",
-                export,
-                f"{written.n_keys:,}",
-                written.n_crawls,
-            )
+        document = asdict(written)
+        show_written(
+            {"written": str(document.pop("path")), **document},
+            f"wrote {export}: {written.n_keys:,} hashed URLs of {written.n_crawls} crawls, "
+            "without hosts or names of files",
+            as_json=as_json,
+        )
         return
     if not others:
         raise click.UsageError("name the store of at least one other archive, or --export DIR")

@@ -1,6 +1,7 @@
 """Standard output: JSON, or blocks of text, set for a terminal where it is one."""
 
 import json
+import logging
 import sys
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,7 +12,9 @@ if TYPE_CHECKING:
 
     from crawlgauge.report.blocks import Block
 
-__all__ = ["show", "show_blocks", "show_json"]
+__all__ = ["show", "show_blocks", "show_either", "show_json", "show_written"]
+
+_log = logging.getLogger(__name__)
 
 
 class _Result(Protocol):
@@ -51,3 +54,19 @@ def show_blocks(blocks: "Sequence[Block]") -> None:
 def show_json(document: object) -> None:
     """Print plain data as JSON."""
     click.echo(json.dumps(document, indent=1))
+
+
+def show_either(document: object, text: str, *, as_json: bool) -> None:
+    """Print plain data as JSON, or the same in words."""
+    if as_json:
+        show_json(document)
+    else:
+        click.echo(text)
+
+
+def show_written(document: object, text: str, *, as_json: bool) -> None:
+    """Tell what was written: as JSON, or in words on standard error."""
+    if as_json:
+        show_json(document)
+    else:
+        _log.info("%s", text)

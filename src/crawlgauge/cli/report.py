@@ -8,7 +8,7 @@ import click
 
 from crawlgauge.cli import options
 from crawlgauge.cli.estimate_inputs import EstimateInputs, estimate_from, estimate_inputs
-from crawlgauge.cli.output import show_json
+from crawlgauge.cli.output import show_written
 from crawlgauge.cli.progress import show_progress
 from crawlgauge.errors import OverlapError
 
@@ -88,12 +88,8 @@ def report(
     fit = estimate_from(inputs)
     answers = _answer(fit, inputs, strata, compare, recall, sensitivity=sensitivity)
     written = api.write_report(fit, output, answers)
-    if as_json:
-        show_json(written.to_dict())
-    else:
-        _log.info(
-            "wrote %s: %d figures, %d kB", written.path, written.n_charts, written.n_bytes // 1000
-        )
+    text = f"wrote {written.path}: {written.n_charts} figures, {written.n_bytes // 1000} kB"
+    show_written(written.to_dict(), text, as_json=as_json)
     if is_opened:
         click.launch(written.path.resolve().as_uri())
 

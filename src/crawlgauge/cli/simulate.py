@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from crawlgauge.cli import options
-from crawlgauge.cli.output import show_json
+from crawlgauge.cli.output import show_either
 from crawlgauge.cli.progress import show_progress
 
 if TYPE_CHECKING:
@@ -156,47 +156,30 @@ def _simulate(
     as_json: bool,
 ) -> None:
     """List the scenarios, tell what one of them is, or draw it and write what was drawn."""
+    from crawlgauge.simulate.archive_files import write_simulation
+
     if list_all:
-        if as_json:
-            show_json([{"scenario": name, "summary": text} for name, text in summaries.items()])
-            return
+        rows = [{"scenario": name, "summary": text} for name, text in summaries.items()]
         width = max(map(len, summaries))
-        for name, text in summaries.items():
-            click.echo(f"{name:{width}}  {text}")
+        lines = (f"{name:{width}}  {text}" for name, text in summaries.items())
+        show_either(rows, "\n".join(lines), as_json=as_json)
         return
     settings = choose()
     if describe:
         text = tell(settings)
-        if as_json:
-            show_json({"scenario": scenario, "description": text})
-        else:
-            click.echo(text)
+        show_either({"scenario": scenario, "description": text}, text, as_json=as_json)
         return
     path = Path(folder)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise click.UsageError(f"{folder} is there and not empty; name another folder with -o")
-    _write(draw(settings, seed=seed), path, form, workers, as_json=as_json)
-
-
-def _write(
-    simulated: "SimulatedArchive | SimulatedTable",
-    folder: Path,
-    form: str,
-    workers: int | None,
-    *,
-    as_json: bool,
-) -> None:
-    from crawlgauge.simulate.archive_files import write_simulation
-
+    simulated = draw(settings, seed=seed)
     with show_progress("writing") as progress:
-        paths = write_simulation(simulated, folder, form, workers=workers, progress=progress)
+        paths = write_simulation(simulated, path, form, workers=workers, progress=progress)
+    files = [str(path) for path in paths]
     truth = simulated.truth.to_dict()
-    if as_json:
-        show_json({"form": form, "files": [str(path) for path in paths], "truth": truth})
-        return
-    click.echo(
+    summary = (
         f"simulated {len(simulated.crawls)} crawls of the scenario {truth['scenario']}, "
         f"of a typical coverage of {truth['coverage']:.3f}"
     )
-    for path in (*paths, folder / "truth.json"):
-        click.echo(path)
+    text = "\n".join([summary, *files, str(path / "truth.json")])
+    show_either({"form": form, "files": files, "truth": truth}, text, as_json=as_json)

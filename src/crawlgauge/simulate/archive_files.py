@@ -17,14 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge._version import __version__
-from crawlgauge.crawl import Crawl
 from crawlgauge.errors import SimulationError, SourceError
 from crawlgauge.ingest.adding import add_crawl
 from crawlgauge.locations import DEFAULT_STORE, StrPath
 from crawlgauge.overlaps.files import write_overlaps
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
-from crawlgauge.provenance import Provenance
-from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable, Truth
+from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable, Truth, make_table
 
 __all__ = ["FILE_FORMS", "count_archive", "write_simulation"]
 
@@ -281,17 +279,8 @@ def count_archive(archive: SimulatedArchive) -> SimulatedTable:
     """
     crawls = _number_closely([crawl.url_numbers for crawl in archive.crawls])
     histories = _count_histories(crawls) if len(crawls) <= MAX_HISTORY_CRAWLS else None
-    truth = archive.truth
-    return SimulatedTable(
-        crawls=tuple(
-            Crawl(label=crawl.label, date=crawl.date, n_urls=crawl.url_numbers.size)
-            for crawl in archive.crawls
-        ),
-        n_shared=_count_pairs(crawls) if histories is None else histories.count_pairs(),
-        histories=histories,
-        provenance=Provenance(settings={"scenario": truth.scenario, "seed": truth.seed}),
-        truth=truth,
-    )
+    n_shared = _count_pairs(crawls) if histories is None else histories.count_pairs()
+    return make_table(archive.truth, n_shared, histories)
 
 
 def _count_histories(crawls: Sequence[NDArray[np.int64]]) -> Histories:

@@ -4,7 +4,7 @@ import datetime as dt
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -260,6 +260,7 @@ def make_truth(plan: UrnPlan, n_urls: Iterable[int], populations: Iterable[int])
     n_urls, populations
         Size and population of each crawl.
     """
+    persistences = set(plan.persistences)
     return Truth(
         scenario=plan.settings.scenario,
         seed=plan.seed,
@@ -275,7 +276,7 @@ def make_truth(plan: UrnPlan, n_urls: Iterable[int], populations: Iterable[int])
                 plan.labels, plan.dates, n_urls, populations, strict=True
             )
         ),
-        persistence=plan.settings.common_persistence,
+        persistence=persistences.pop() if len(persistences) == 1 else None,
         settings=flatten_settings(plan.settings),
     )
 
@@ -388,8 +389,7 @@ def _apportion(
 _MAX_NODES = 24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class UrlTypes:
+class UrlTypes(NamedTuple):
     """Kinds of URLs: a stratum each, and within it a weight and a host.
 
     Parameters
@@ -421,36 +421,27 @@ def list_types(plan: UrnPlan, *, degree: int) -> UrlTypes:
     degree
         Of how many crawls at once the capture must be right in expectation.
     """
-    scale = np.array([_scale_of(plan, crawl) for crawl in range(plan.n_crawls)])
-    hosts = np.ones((plan.n_crawls, 1)) if plan.host_weights is None else plan.host_weights
+    settings, n_crawls = plan.settings, plan.n_crawls
+    scale = np.ones(n_crawls)
+    # What a crawl with a memory captures depends on the others, and is found as it takes place.
+    if not (settings.is_even or settings.has_memory):
+        # An endless scale captures all; a large one does so too, and can be multiplied.
+        scale[:] = [min(plan.capture_scale(crawl), 1e300) for crawl in range(n_crawls)]
+    hosts = np.ones((n_crawls, 1)) if plan.host_weights is None else plan.host_weights
+    grid = gamma_grid(settings.capture_cv)
     parts = []
     for number, of_stratum in enumerate(plan.weights):
-        weights, shares = _find_nodes(plan, of_stratum * scale[:, None] * hosts, degree)
-        weight = of_stratum * np.multiply.outer(weights, hosts.T)
+        if settings.has_memory or plan.host_weights is not None:
+            weights, shares = gauss_nodes(grid, _MAX_NODES)
+        else:
+            # Beyond these weights the probability is 1.
+            breaks = 1 / (of_stratum * scale)
+            weights, shares = gauss_nodes(grid, min(degree // 2 + 1, _MAX_NODES), breaks)
+        weight = (of_stratum * np.multiply.outer(weights, hosts.T)).reshape(-1, n_crawls)
         share = np.repeat(shares / hosts.shape[1], hosts.shape[1])
-        weight = weight.reshape(-1, plan.n_crawls)
-        if plan.settings.is_even:
+        if settings.is_even:
             capture = np.tile(plan.sizes / plan.populations, (share.size, 1))
         else:
             capture = np.minimum(1, scale * weight)
         parts.append((np.full(share.size, number), share, weight, capture * plan.in_scope[number]))
-    stratum_of, share_of, weight_of, capture_of = (
-        np.concatenate(column) for column in zip(*parts, strict=True)
-    )
-    return UrlTypes(stratum=stratum_of, share=share_of, weight=weight_of, capture=capture_of)
-
-
-def _scale_of(plan: UrnPlan, crawl: int) -> float:
-    # What a crawl with a memory captures depends on the others, and is found as it takes place.
-    if plan.settings.is_even or plan.settings.has_memory:
-        return 1.0
-    # An endless scale captures all; a large one does so too, and can be multiplied.
-    return min(plan.capture_scale(crawl), 1e300)
-
-
-def _find_nodes(plan: UrnPlan, factors: NDArray[np.float64], degree: int) -> _Nodes:
-    grid = gamma_grid(plan.settings.capture_cv)
-    if plan.settings.has_memory or plan.host_weights is not None:
-        return gauss_nodes(grid, _MAX_NODES)
-    # Beyond these weights the probability is 1.
-    return gauss_nodes(grid, min(degree // 2 + 1, _MAX_NODES), 1 / factors.ravel())
+    return UrlTypes(*(np.concatenate(column) for column in zip(*parts, strict=True)))

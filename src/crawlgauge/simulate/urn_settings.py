@@ -518,12 +518,6 @@ class UrnSettings:
             for kind in self.classes
         )
 
-    @property
-    def common_persistence(self) -> float | None:
-        """Persistence of all URLs, or None where classes differ in it."""
-        found = set(self.class_persistences)
-        return found.pop() if len(found) == 1 else None
-
 
 def change_settings(
     settings: UrnSettings,
@@ -584,7 +578,7 @@ def is_noisy(series: Series | None) -> bool:
     return isinstance(series, Course) and series.noise_sd > 0
 
 
-# ---------------------------------------- settings in plain words, and as plain data
+# ------------------------------------------------------- settings in plain words, and as plain data
 
 
 _MONTHS_IN_WORDS = {1: "a month", 6: "half a year", 12: "a year"}

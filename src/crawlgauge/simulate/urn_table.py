@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.crawl import Crawl
 from crawlgauge.overlaps.histories import Histories
-from crawlgauge.provenance import Provenance
-from crawlgauge.simulate.archive import SimulatedTable
+from crawlgauge.simulate.archive import SimulatedTable, make_table
 from crawlgauge.simulate.urn_plan import (
     MAX_NOISY_COVERAGE,
     UrnPlan,
@@ -397,17 +395,7 @@ def draw_table(
     if settings.table_noise is not None:
         histories = None
         n_shared, populations = _add_noise(plan, settings.table_noise, n_shared)
-    sizes = np.diag(n_shared)
-    return SimulatedTable(
-        crawls=tuple(
-            Crawl(label=label, date=date, n_urls=int(size))
-            for label, date, size in zip(plan.labels, plan.dates, sizes, strict=True)
-        ),
-        n_shared=n_shared,
-        histories=histories,
-        provenance=Provenance(settings={"scenario": settings.scenario, "seed": seed}),
-        truth=make_truth(plan, sizes, populations),
-    )
+    return make_table(make_truth(plan, np.diag(n_shared), populations), n_shared, histories)
 
 
 def _add_noise(plan: UrnPlan, noise: TableNoise, n_shared: Counts) -> tuple[Counts, Counts]:

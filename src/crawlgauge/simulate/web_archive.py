@@ -13,13 +13,7 @@ from numpy.typing import NDArray
 from crawlgauge.core.frontier import crawl_frontier
 from crawlgauge.simulate.archive import CrawlTruth, SimulatedArchive, SimulatedCrawl, Truth
 from crawlgauge.simulate.urn_settings import choose_dates, label_dates, require, years_since_first
-from crawlgauge.simulate.web_graph import (
-    Web,
-    evolve_web,
-    find_distances,
-    list_links,
-    rank_pages,
-)
+from crawlgauge.simulate.web_graph import Web, evolve_web, find_distances, list_links, rank_pages
 from crawlgauge.simulate.web_settings import CrawlerSettings, TrapKind, WebSettings
 
 __all__ = [
@@ -285,9 +279,8 @@ class WebNames:
 
     def _name_page(self, number: int, folders: dict[int, str]) -> str:
         parent = int(self.parents[number])
-        if parent == number:
-            return f"{self._name_site(int(self.hosts[number]))}/"
-        return f"{self._find_folder(parent, folders)}/{number:x}.html"
+        name = "" if parent == number else f"{number:x}.html"
+        return f"{self._find_folder(parent, folders)}/{name}"
 
     def _find_folder(self, number: int, folders: dict[int, str]) -> str:
         """Return the address below which the pages under a page stand, without a final slash."""
