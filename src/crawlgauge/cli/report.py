@@ -107,15 +107,16 @@ def _answer(
     import crawlgauge as cg
 
     wanted = [by for by in dict.fromkeys(strata) if by != _NONE]
-    if inputs.counted_in is not None:
-        yield from _divide(inputs, wanted, is_usual=not strata)
-    elif wanted or compare or recall:
+    is_stored = inputs.counted_in is not None
+    if not is_stored and (wanted or compare or recall):
         raise click.UsageError("--strata, --compare and --recall take a store, not a table")
+    if is_stored:
+        yield from _divide(inputs, wanted, is_usual=not strata)
     if compare:
         level = inputs.level or "url"
         with show_progress("comparing archives") as progress:
             yield cg.compare(inputs.store, compare, level=level, progress=progress)
-    if recall is not None:
+    if is_stored and recall is not None:
         yield cg.recall(inputs.store, recall)
     if sensitivity:
         with show_progress("estimating with changes") as progress:

@@ -245,7 +245,7 @@ def draw_histories(plan: UrnPlan) -> Histories:
     for crawl in range(plan.n_crawls):
         cells.turn_over(crawl)
         cells.capture(crawl)
-    counts = cells.count_histories()
+    counts = cells.dead + cells.living.sum(axis=0)
     masks = np.flatnonzero(counts[1:]) + 1
     return Histories(n_crawls=plan.n_crawls, masks=masks.astype(np.uint64), counts=counts[masks])
 
@@ -266,27 +266,27 @@ class _Cells:
         self._plan = plan
         self._types = types = list_types(plan, degree=plan.n_crawls)
         self._rng = make_random(plan.seed, "counts")
-        self._living = np.zeros((types.stratum.size, 1), dtype=np.int64)
-        self._dead = np.zeros(1, dtype=np.int64)
+        self.living = np.zeros((types.stratum.size, 1), dtype=np.int64)
+        self.dead = np.zeros(1, dtype=np.int64)
 
     def turn_over(self, crawl: int) -> None:
         if crawl:
             survival = self._plan.survival(crawl)[self._types.stratum]
-            survivors = self._rng.binomial(self._living, survival[:, None])
-            self._bury(self._living - survivors)
+            survivors = self._rng.binomial(self.living, survival[:, None])
+            self._bury(self.living - survivors)
         for number, n_wanted in enumerate(self._plan.counts[:, crawl].tolist()):
             rows = np.flatnonzero(self._types.stratum == number)
-            n_born = n_wanted - int(self._living[rows].sum())
+            n_born = n_wanted - int(self.living[rows].sum())
             if n_born < 0:
-                surplus = choose_from_cells(self._rng, self._living[rows], -n_born)
+                surplus = choose_from_cells(self._rng, self.living[rows], -n_born)
                 self._bury(self._spread(rows, surplus))
             else:
-                self._living[rows, 0] += self._rng.multinomial(n_born, self._types.share[rows])
+                self.living[rows, 0] += self._rng.multinomial(n_born, self._types.share[rows])
 
     def capture(self, crawl: int) -> None:
         rows = np.flatnonzero(self._plan.in_scope[self._types.stratum, crawl])
         settings = self._plan.settings
-        reachable = self._living[rows]
+        reachable = self.living[rows]
         n_wanted = int(self._plan.sizes[crawl])
         if settings.has_memory:
             weights = None if settings.is_even else self._types.weight[rows, crawl]
@@ -297,19 +297,15 @@ class _Cells:
             found = self._rng.binomial(reachable, self._types.capture[rows, crawl][:, None])
         captured = self._spread(rows, found)
         # The newest crawl is the highest bit: captured URLs move on by as many columns as exist.
-        self._living = np.concatenate([self._living - captured, captured], axis=1)
-        self._dead = np.concatenate([self._dead, np.zeros_like(self._dead)])
-
-    def count_histories(self) -> Counts:
-        counts: Counts = self._dead + self._living.sum(axis=0)
-        return counts
+        self.living = np.concatenate([self.living - captured, captured], axis=1)
+        self.dead = np.concatenate([self.dead, np.zeros_like(self.dead)])
 
     def _bury(self, n_dead: Counts) -> None:
-        self._dead += n_dead.sum(axis=0)
-        self._living = self._living - n_dead
+        self.dead += n_dead.sum(axis=0)
+        self.living = self.living - n_dead
 
     def _spread(self, rows: NDArray[np.int64], counts: Counts) -> Counts:
-        spread = np.zeros_like(self._living)
+        spread = np.zeros_like(self.living)
         spread[rows] = counts
         return spread
 
@@ -345,7 +341,7 @@ class _Cells:
 
     def _captured_since(self, first: int) -> NDArray[np.bool_]:
         """Tell for each history whether one of the crawls from `first` on holds the URL."""
-        histories = np.arange(self._living.shape[1])
+        histories = np.arange(self.living.shape[1])
         return histories >= 1 << max(first, 0)
 
 
