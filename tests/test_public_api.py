@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import crawlgauge
-from crawlgauge import api, errors, simulation
+from crawlgauge import api, errors
+from crawlgauge.simulate import simulation
 
 NAMES = sorted(set(crawlgauge.__all__) - {"__version__"})
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from crawlgauge.demonstration import run_demo, write_demo_report
+from crawlgauge.cli.demo import run_demo, write_demo_report
 
 FIGURE = Path(__file__).with_name("report.png")
 
@@ -49,4 +49,6 @@ def draw(report: Path) -> bytes:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        FIGURE.write_bytes(draw(write_demo_report(run_demo(Path(folder) / "demo"))))
+        place = Path(folder) / "demo"
+        _, fit = run_demo(place)
+        FIGURE.write_bytes(draw(write_demo_report(place, fit)))

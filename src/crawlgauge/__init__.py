@@ -55,10 +55,10 @@ if TYPE_CHECKING:
     from crawlgauge.questions.strata import estimate_strata as estimate_strata
     from crawlgauge.questions.turnover import History as History
     from crawlgauge.questions.turnover import history as history
-    from crawlgauge.simulation import simulate_table as simulate_table
-    from crawlgauge.simulation import simulate_urn as simulate_urn
-    from crawlgauge.simulation import simulate_web as simulate_web
-    from crawlgauge.simulation import write_simulation as write_simulation
+    from crawlgauge.simulate.archive_files import write_simulation as write_simulation
+    from crawlgauge.simulate.simulation import simulate_table as simulate_table
+    from crawlgauge.simulate.simulation import simulate_urn as simulate_urn
+    from crawlgauge.simulate.simulation import simulate_web as simulate_web
 
 # Names are looked up when they are first used, so that `import crawlgauge` loads nothing heavy.
 _HOMES = {
@@ -100,12 +100,8 @@ _HOMES = {
     "crawlgauge.questions.sensitivity": ("Sensitivity", "sensitivity"),
     "crawlgauge.questions.strata": ("StratumEstimates", "estimate_strata"),
     "crawlgauge.questions.turnover": ("History", "history"),
-    "crawlgauge.simulation": (
-        "simulate_table",
-        "simulate_urn",
-        "simulate_web",
-        "write_simulation",
-    ),
+    "crawlgauge.simulate.archive_files": ("write_simulation",),
+    "crawlgauge.simulate.simulation": ("simulate_table", "simulate_urn", "simulate_web"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

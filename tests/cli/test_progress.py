@@ -6,9 +6,8 @@ import shutil
 import click
 import pytest
 
-from crawlgauge.cli import adding, progress
-from crawlgauge.cli.adding import describe_reading, show_reading
-from crawlgauge.cli.progress import show_progress
+from crawlgauge.cli import progress
+from crawlgauge.cli.progress import describe_reading, show_progress, show_reading
 from crawlgauge.sources.reading import Progress
 
 
@@ -75,7 +74,7 @@ def read_with(use_terminal, **options):
 
 
 def test_reading_tells_share_captures_rate_and_file(use_terminal, monkeypatch):
-    monkeypatch.setattr(adding, "_SECONDS_ON_TERMINAL", 0.0)
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_FILES", 0.0)
     shown = read_with(use_terminal)
     assert shown.startswith("\r\033[Kreading 25% of 0 MB, 7 captures, ")
     assert shown.endswith(" a second: b.cdx\r\033[K")
@@ -88,7 +87,7 @@ def test_reading_leaves_a_line_in_a_log_now_and_then(monkeypatch, caplog):
         with show_reading() as listener:
             listener(state)
         assert caplog.text == ""
-        monkeypatch.setattr(adding, "_SECONDS_IN_LOG", 0.0)
+        monkeypatch.setattr(progress, "_SECONDS_IN_LOG", 0.0)
         with show_reading() as listener:
             listener(state)
     assert "read 3 MB, 7 captures" in caplog.text

@@ -23,7 +23,7 @@ from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.short_lag import ShortLag
 from crawlgauge.model.two_way import fit_two_way, refused_fit
 from crawlgauge.overlaps.table import MISSING
-from crawlgauge.simulate.simulating import simulate_table
+from crawlgauge.simulate.simulation import simulate_table
 
 # --------------------------------------------------------------------------------------- all checks
 

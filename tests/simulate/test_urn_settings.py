@@ -1,10 +1,12 @@
 """Settings of the urn are checked when they are made, and can be changed afterwards."""
 
 import datetime as dt
+import itertools
 
 import numpy as np
 import pytest
 
+from crawlgauge.crawl import date_from_label
 from crawlgauge.errors import SimulationError
 from crawlgauge.simulate.urn_settings import (
     Avoidance,
@@ -15,9 +17,13 @@ from crawlgauge.simulate.urn_settings import (
     TableNoise,
     UrlClass,
     UrnSettings,
+    change_length,
     change_settings,
+    choose_dates,
     course_values,
     first_value,
+    label_dates,
+    years_since_first,
 )
 
 YEARS = np.array([0.0, 0.5, 1.0, 2.0])
@@ -103,7 +109,6 @@ def test_a_persistence_that_nothing_would_use_is_refused():
         scenario="mix",
         classes=(UrlClass(share=0.5, persistence=0.9), UrlClass(share=0.5, persistence=0.4)),
     )
-    assert mixed.common_persistence is None
     with pytest.raises(SimulationError, match="mix every class of URLs has a persistence"):
         change_settings(mixed, persistence=0.5)
 
@@ -121,3 +126,76 @@ def test_settings_know_what_kind_of_urn_they_are():
         UrnSettings(host_noise=HostNoise(n_hosts=3, sd=1)),
     ):
         assert not varying.is_same_for_all_seeds
+
+
+def random(seed=1):
+    return np.random.default_rng(seed)
+
+
+def test_regular_dates_are_whole_months_apart():
+    plan = DatePlan(n_crawls=5, first=dt.date(2019, 11, 15), months_between=4)
+    assert [str(date) for date in choose_dates(plan, random())] == [
+        *("2019-11-15", "2020-03-15", "2020-07-15", "2020-11-15", "2021-03-15")
+    ]
+
+
+def test_irregular_dates_keep_the_ends_and_are_at_least_two_weeks_apart():
+    for seed in range(50):
+        plan = DatePlan(n_crawls=9, months_between=1, irregular=True)
+        dates = choose_dates(plan, random(seed))
+        assert (dates[0], dates[-1]) == (plan.regular_dates()[0], plan.regular_dates()[-1])
+        gaps = [(b - a).days for a, b in itertools.pairwise(dates)]
+        assert len(dates) == 9
+        assert min(gaps) >= 14
+
+
+def test_irregular_dates_differ_between_seeds_and_not_within_one():
+    plan = DatePlan(n_crawls=8, irregular=True)
+    assert choose_dates(plan, random(1)) == choose_dates(plan, random(1))
+    assert choose_dates(plan, random(1)) != choose_dates(plan, random(2))
+
+
+def test_two_irregular_crawls_are_the_two_ends():
+    plan = DatePlan(n_crawls=2, irregular=True)
+    assert choose_dates(plan, random()) == plan.regular_dates()
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        DatePlan(n_crawls=4).regular_dates(),
+        DatePlan(n_crawls=4, first=dt.date(2020, 1, 3)).regular_dates(),
+        (dt.date(2020, 1, 15), dt.date(2020, 1, 29)),
+        (dt.date(2020, 1, 15),) * 3,
+    ],
+)
+def test_labels_differ_and_tell_their_dates(dates):
+    labels = label_dates(dates)
+    assert len(set(labels)) == len(dates)
+    assert [date_from_label(label) for label in labels] == list(dates)
+
+
+def test_years_are_of_365_and_a_quarter_days():
+    years = years_since_first((dt.date(2020, 1, 1), dt.date(2024, 1, 1)))
+    assert years.tolist() == [0, 4]
+
+
+def test_another_number_of_crawls_keeps_the_first_date_or_takes_the_first_given_dates():
+    assert change_length(DatePlan(months_between=3), 4) == DatePlan(n_crawls=4, months_between=3)
+    given = (dt.date(2020, 1, 1), dt.date(2021, 1, 1))
+    assert change_length(given, 1) == given[:1]
+    with pytest.raises(SimulationError, match="3 crawls, but only 2 dates"):
+        change_length(given, 3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_crawls": 0}, "at least one"),
+        ({"months_between": 0}, "Give the dates themselves"),
+        ({"first": dt.date(2020, 1, 31)}, "not every month"),
+    ],
+)
+def test_impossible_plans_are_refused(settings, message):
+    with pytest.raises(SimulationError, match=message):
+        DatePlan(**settings)

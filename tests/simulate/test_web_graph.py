@@ -12,7 +12,6 @@ from crawlgauge.simulate.web_graph import (
     NO_PAGE,
     evolve_web,
     find_distances,
-    group_by,
     grow_web,
     list_links,
     rank_pages,
@@ -169,13 +168,6 @@ def test_nothing_changes_in_no_time(webs):
     assert np.array_equal(same.targets, web.targets)
 
 
-def test_grouping_lists_each_place_under_its_key():
-    keys = np.array([2, -1, 0, 2, 1, 0], dtype=np.int32)
-    starts, order = group_by(keys, 4)
-    assert starts.tolist() == [0, 2, 3, 5, 5]
-    assert order.tolist() == [2, 5, 4, 0, 3]
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_distances_are_those_of_a_plain_breadth_first_walk(seed):
     settings = GraphSettings(
@@ -183,7 +175,7 @@ def test_distances_are_those_of_a_plain_breadth_first_walk(seed):
     )
     *_, web = evolve_web(settings, YEARS, np.random.default_rng(seed))
     links = list_links(web)
-    distances = find_distances(links.starts, links.targets, np.arange(3, dtype=np.int32))
+    distances = find_distances(*links, np.arange(3, dtype=np.int32))
     expected = walk(links_as_sets(web), range(3))
     assert len(expected) < 400, "some pages must be out of reach for the test to say something"
     assert [expected.get(number, -1) for number in web.numbers.tolist()] == distances.tolist()
@@ -192,9 +184,9 @@ def test_distances_are_those_of_a_plain_breadth_first_walk(seed):
 def test_ranks_solve_the_equation_of_pagerank():
     *_, web = evolve_web(replace(SETTINGS, n_pages=300), YEARS, np.random.default_rng(1))
     links = list_links(web)
-    distances = find_distances(links.starts, links.targets, np.arange(20, dtype=np.int32))
+    distances = find_distances(*links, np.arange(20, dtype=np.int32))
     member = distances >= 0
-    ranks = rank_pages(links.starts, links.targets, member, 0.85, 100)
+    ranks = rank_pages(*links, member, 0.85, 100)
     n = int(member.sum())
     matrix = np.zeros((300, 300))
     for page in np.flatnonzero(member):

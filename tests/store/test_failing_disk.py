@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.demonstration import run_demo
+from crawlgauge.cli.demo import run_demo
 from crawlgauge.errors import CrawlgaugeError, StoreError
 
 N_URLS = 300_000

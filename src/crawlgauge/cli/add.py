@@ -1,18 +1,27 @@
 """The command ``add``: read archive files into the store."""
 
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from crawlgauge.cli import options
-from crawlgauge.cli.spark_session import check_engine
+from crawlgauge.cli.progress import show_reading
+from crawlgauge.cli.spark_session import check_engine, run_spark
 
 if TYPE_CHECKING:
     from crawlgauge.ingest.adding import Addition
+    from crawlgauge.report.crawls import CrawlRecord
+    from crawlgauge.sources.captures import Rejection
 
 __all__ = ["add"]
 
 EXIT_DAMAGED = 4
+
+_log = logging.getLogger(__name__)
 
 
 @click.command(
@@ -98,48 +107,40 @@ def add(
     Lines, answers of CDX servers, lists of URLs; plain, gzip, bzip2, xz or zstd. What is left out
     is counted and reported by reason.
     """
-    from crawlgauge.cli.adding import open_engine, print_addition, print_json, print_unassigned
-
     words = [word for word in (label, *inputs) if word is not None]
     is_cut = period is not None or pattern is not None
     _check_usage(words, crawl_list, date, is_cut=is_cut, append=append)
     check_engine(engine, master, spark_conf)
-    with open_engine(engine, store, master, spark_conf) as adders:
+    with _open_engine(engine, store, master, spark_conf) as (one, many, cut, clear):
         if crawl_list is not None:
 
             def tell(addition: "Addition") -> None:
-                adders.clear()
-                print_addition(addition)
+                clear()
+                _print_addition(addition)
 
-            additions = adders.many(
-                crawl_list,
-                replace=replace,
-                append=append,
-                on_added=None if as_json else tell,
-                **reading,
+            on_added = None if as_json else tell
+            additions = many(
+                crawl_list, replace=replace, append=append, on_added=on_added, **reading
             )
         elif is_cut:
-            result = adders.cut(
-                words,
-                period=period,
-                pattern=pattern,
-                field=split_field,
-                replace=replace,
-                **reading,
-            )
+            reading.update(period=period, pattern=pattern, field=split_field)
+            result = cut(words, replace=replace, **reading)
             additions = result.additions
         else:
-            addition = adders.one(
-                words[0], words[1:], date=date, replace=replace, append=append, **reading
-            )
-            additions = (addition,)
+            reading.update(date=date, append=append)
+            additions = (one(words[0], words[1:], replace=replace, **reading),)
     if is_cut:
-        print_unassigned(result)
+        _warn(result.examples)
+        if result.unassigned:
+            from crawlgauge.report.crawls import list_reasons
+
+            reasons = list_reasons(result.unassigned)
+            _log.warning("belonging to none of the crawls: %s", reasons)
     if as_json:
-        print_json(additions)
+        _print_json(additions)
     elif crawl_list is None:
         for addition in additions:
-            print_addition(addition)
+            _print_addition(addition)
     return EXIT_DAMAGED if any(item.crawl_set.damage for item in additions) else 0
 
 
@@ -156,3 +157,75 @@ def _check_usage(
             raise click.UsageError("--split makes crawls of its own; leave out --date and --append")
     elif len(words) < 2:  # noqa: PLR2004 - a label and an input
         raise click.UsageError("name a label and at least one input, or use --from or --split")
+
+
+@contextmanager
+def _open_engine(
+    engine: str, store: str | None, master: str | None, spark_conf: Sequence[str]
+) -> Iterator[tuple[Callable[..., Any], ...]]:
+    """Give what adds one crawl, a list of them, the crawls of a collection, and clears the line."""
+    if engine == "spark":
+        from crawlgauge.spark import adding
+
+        with run_spark("adding", master, spark_conf) as (spark, line):
+            how: dict[str, Any] = {
+                "store": store,
+                "progress": None if line is None else line.show_tasks,
+            }
+            yield (
+                lambda label, inputs, **more: adding.add(spark, inputs, label=label, **how, **more),
+                partial(adding.add_list, spark, **how),
+                partial(adding.split, spark, **how),
+                (lambda: None) if line is None else line.clear,
+            )
+        return
+    from crawlgauge.ingest.adding import add_crawl
+    from crawlgauge.ingest.many import add_crawls
+    from crawlgauge.ingest.splitting import split_collection
+
+    with show_reading() as listener:
+        yield (
+            partial(add_crawl, store, progress=listener),
+            partial(add_crawls, store, progress=listener),
+            partial(split_collection, store, progress=listener),
+            (lambda: None) if listener is None else listener.clear,
+        )
+
+
+def _print_addition(addition: "Addition") -> None:
+    from crawlgauge.report.crawls import describe_added
+
+    record = _warn_and_record(addition)
+    if addition.outcome == "unchanged":
+        click.echo(f"{record.crawl.label}: unchanged, the same files were added before")
+    else:
+        verb = "appended to" if addition.outcome == "appended" else addition.outcome
+        click.echo(f"{verb} {describe_added(record)}")
+
+
+def _print_json(additions: "Sequence[Addition]") -> None:
+    from crawlgauge.report.crawls import to_json
+
+    records = [_warn_and_record(addition) for addition in additions]
+    outcomes = {item.crawl_set.crawl.label: item.outcome for item in additions}
+    click.echo(to_json(records, outcomes=outcomes))
+
+
+def _warn_and_record(addition: "Addition") -> "CrawlRecord":
+    """Tell rejected records and damage on standard error, and return what is to be printed."""
+    from crawlgauge.cli.records import to_record
+
+    _warn(addition.examples)
+    for damage in addition.crawl_set.damage:
+        _log.warning("crawl %s is incomplete: %s", addition.crawl_set.crawl.label, damage)
+    return to_record(addition.crawl_set, addition.others)
+
+
+def _warn(examples: "Sequence[Rejection]") -> None:
+    for example in examples:
+        place = ""
+        if example.line is not None:
+            place = f", line {example.line}"
+        elif example.offset:
+            place = f", byte {example.offset:,}"
+        _log.warning("%s%s: rejected (%s): %s", example.file, place, example.reason, example.text)

@@ -4,6 +4,7 @@ import click
 
 from crawlgauge.cli import options
 from crawlgauge.cli.estimate_inputs import EstimateInputs, table_from, table_inputs
+from crawlgauge.cli.output import show
 
 __all__ = ["check"]
 
@@ -57,18 +58,12 @@ def check(
     input.
     """
     from crawlgauge.questions.newest import check_newest
+    from crawlgauge.report.alarm_blocks import to_blocks
 
+    table = table_from(inputs)
     found = check_newest(
-        table_from(inputs),
-        threshold=threshold,
-        false_alarms=false_alarms,
-        store=inputs.counted_in,
+        table, threshold=threshold, false_alarms=false_alarms, store=inputs.counted_in
     )
-    if as_json:
-        click.echo(found.to_json())
-    elif not quiet or found.result.status != "in-line":
-        from crawlgauge.cli.output import show_blocks
-        from crawlgauge.report.alarm_blocks import to_blocks
-
-        show_blocks(to_blocks(found.result))
+    if as_json or not quiet or found.result.status != "in-line":
+        show(found, lambda: to_blocks(found.result), as_json=as_json)
     return EXIT_DROP if found.has_drop else 0

@@ -1,16 +1,14 @@
 """The command ``compare``: several archives of the same scope side by side."""
 
-import json
-import logging
+from dataclasses import asdict
 
 import click
 
 from crawlgauge.cli import options
+from crawlgauge.cli.output import show, show_written
 from crawlgauge.cli.progress import show_progress
 
 __all__ = ["compare"]
-
-_log = logging.getLogger(__name__)
 
 
 @click.command(
@@ -80,27 +78,20 @@ def compare(
     OTHER is the folder of another store. Crawls are matched by their dates.
     """
     import crawlgauge as cg
+    from crawlgauge.report.comparison_blocks import to_blocks
 
     if export is not None:
         if others or persistence is not None or level not in (None, "url"):
             raise click.UsageError("--export takes --sample and --store alone")
         with show_progress("exporting") as progress:
             written = cg.export_sample(store, export, sample=sample or "1/64", progress=progress)
-        if as_json:
-            document = {
-                "written": str(written.path),
-                "n_crawls": written.n_crawls,
-                "n_keys": written.n_keys,
-                "sample_rate": written.sample_rate,
-            }
-            click.echo(json.dumps(document, indent=1))
-        else:
-            _log.info(
-                "wrote %s: %s hashed URLs of %d crawls, without hosts or names of files",
-                export,
-                f"{written.n_keys:,}",
-                written.n_crawls,
-            )
+        document = asdict(written)
+        show_written(
+            {"written": str(document.pop("path")), **document},
+            f"wrote {export}: {written.n_keys:,} hashed URLs of {written.n_crawls} crawls, "
+            "without hosts or names of files",
+            as_json=as_json,
+        )
         return
     if not others:
         raise click.UsageError("name the store of at least one other archive, or --export DIR")
@@ -115,10 +106,4 @@ def compare(
             n_hosts=n_hosts,
             progress=progress,
         )
-    if as_json:
-        click.echo(result.to_json())
-    else:
-        from crawlgauge.cli.output import show_blocks
-        from crawlgauge.report.comparison_blocks import to_blocks
-
-        show_blocks(to_blocks(result.comparison))
+    show(result, lambda: to_blocks(result.comparison), as_json=as_json)

@@ -1,13 +1,27 @@
 """The command ``demo``: the whole story on simulated data, with the truth beside the estimate."""
 
-import json
+import math
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from crawlgauge.cli import options
+from crawlgauge.cli.output import show_json
 from crawlgauge.cli.progress import show_progress
+from crawlgauge.errors import SourceError
 
-__all__ = ["demo"]
+if TYPE_CHECKING:
+    from crawlgauge.api import Fit, Progress
+    from crawlgauge.locations import StrPath
+    from crawlgauge.model.estimates import Estimates
+    from crawlgauge.simulate.archive import SimulatedArchive, Truth
+
+__all__ = ["demo", "run_demo", "write_demo_report"]
+
+_INDEXES, _STORE = "crawls", "store"
+_MARK = ".crawlgauge-demo"
 
 
 @click.command(
@@ -25,31 +39,129 @@ def demo(folder: str, seed: int, as_json: bool) -> None:
     DIR receives the simulated CDXJ files with truth.json, the store and report.html; it is made if
     it is missing, and what an earlier demo left in it is replaced. Default: crawlgauge-demo.
     """
-    from crawlgauge.demonstration import compare_with_truth, run_demo, write_demo_report
-
     with show_progress("simulating and reading") as progress:
-        result = run_demo(folder, seed=seed, progress=progress)
-    report = write_demo_report(result)
+        archive, fit = run_demo(folder, seed=seed, progress=progress)
+    report, truth, store = write_demo_report(folder, fit), archive.truth, Path(folder, _STORE)
     if as_json:
-        document = {
-            "truth": result.archive.truth.to_dict(),
-            "estimate": result.fit.to_dict(),
-            "report": str(report),
-        }
-        click.echo(json.dumps(document, indent=1))
+        show_json({"truth": truth.to_dict(), "estimate": fit.to_dict(), "report": str(report)})
         return
     click.echo(f"""\
-Simulated {len(result.archive.crawls)} crawls of a web whose size and turnover are known, wrote \
+Simulated {len(archive.crawls)} crawls of a web whose size and turnover are known, wrote \
 them as CDXJ
 files, added them to a store, and estimated from their overlaps alone:
 
-{result.fit.summary()}
+{fit.summary()}
 
 Truth and estimate:
-{compare_with_truth(result.archive.truth, result.fit.estimates)}
+{_compare(truth, fit.estimates)}
 
-CDXJ files and truth.json: {result.indexes}
-Store: {result.store}
+CDXJ files and truth.json: {Path(folder, _INDEXES)}
+Store: {store}
 Report: {report} (open it in a browser)
-Try next: crawlgauge list --store {result.store}
-          crawlgauge overlaps --store {result.store}""")
+Try next: crawlgauge list --store {store}
+          crawlgauge overlaps --store {store}""")
+
+
+def run_demo(
+    folder: "StrPath", *, seed: int = 1, progress: "Progress | None" = None
+) -> "tuple[SimulatedArchive, Fit]":
+    """Simulate 15 half-yearly crawls, write them as CDXJ, add them to a store and estimate.
+
+    Parameters
+    ----------
+    folder
+        Where to; made if it is missing. What an earlier demo left there is replaced.
+    seed
+        Of the random numbers.
+    progress
+        Called with how many of how many crawls are read.
+
+    Returns
+    -------
+    tuple
+        The simulated crawls with the truth behind them, and what was estimated from their files.
+
+    Raises
+    ------
+    SourceError
+        If the folder holds other files.
+    """
+    from crawlgauge import api
+    from crawlgauge.ingest.adding import add_crawl
+    from crawlgauge.simulate.archive_files import write_simulation
+    from crawlgauge.simulate.simulation import simulate_urn
+
+    _make_room(Path(folder))
+    store = Path(folder, _STORE)
+    archive = simulate_urn("gaw", seed=seed)
+    paths = write_simulation(archive, Path(folder, _INDEXES), "cdxj")
+    for number, (crawl, path) in enumerate(zip(archive.crawls, paths, strict=True), start=1):
+        add_crawl(store, crawl.label, path)
+        if progress is not None:
+            progress(number, len(paths))
+    return archive, api.estimate(api.count_overlaps(store), store=store)
+
+
+def write_demo_report(folder: "StrPath", fit: "Fit") -> Path:
+    """Write the report of a demo beside its store, and return where.
+
+    Parameters
+    ----------
+    folder, fit
+        Of the demo.
+    """
+    from crawlgauge import api
+    from crawlgauge.questions.strata import estimate_strata
+
+    hosts = estimate_strata(Path(folder, _STORE), by="host")
+    return api.write_report(fit, Path(folder, "report.html"), [hosts]).path
+
+
+def _make_room(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()) and not (folder / _MARK).exists():
+            raise SourceError(
+                f"the folder {folder} holds files that are not of a demo; name another folder"
+            )
+        # Before all else, so that a demo that is interrupted can be run again.
+        (folder / _MARK).touch()
+        for part in (folder / _STORE, folder / _INDEXES):
+            if part.exists():
+                shutil.rmtree(part)
+    except OSError as error:
+        raise SourceError(f"cannot use the folder {folder}: {error.strerror}") from error
+
+
+def _compare(truth: "Truth", estimates: "Estimates") -> str:
+    """Return a table of truth and estimate, without a final newline."""
+    from crawlgauge.report.blocks import Column, render_table
+
+    paper, lives_on = estimates.paper, truth.persistence
+    half_life = math.log(2) / -math.log(lives_on) if lives_on else None
+    lines: tuple[tuple[str, str, tuple[float | None, ...]], ...] = (
+        (
+            "coverage of a crawl",
+            "{:.3f}",
+            (truth.coverage, estimates.headline.coverage.value, paper.coverage),
+        ),
+        (
+            "persistence per year",
+            "{:.3f}",
+            (lives_on, estimates.persistence.value, paper.persistence),
+        ),
+        (
+            "half-life in years",
+            "{:.2f}",
+            (half_life, estimates.half_life_years.value, paper.half_life_years),
+        ),
+        ("population", "{:,.0f}", (truth.crawls[-1].population, estimates.population.value, None)),
+    )
+    headers = ("truth", "estimate", "paper's fit")
+    return render_table(
+        [Column(header=""), *(Column(header=name, align="right") for name in headers)],
+        [
+            [name, *("–" if number is None else form.format(number) for number in numbers)]
+            for name, form, numbers in lines
+        ],
+    )

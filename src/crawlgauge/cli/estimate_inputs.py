@@ -1,7 +1,8 @@
 """What the commands that estimate share: where the overlaps come from, and which of them count."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,13 +28,6 @@ _PERSISTENCE = click.option(
     metavar="SHARE",
     help="With two crawls only: the share of URLs that lives on for a year, known from elsewhere.",
 )
-_CRAWLS = (
-    click.option("--since", metavar="DATE", help="Leave out crawls before this date."),
-    click.option("--until", metavar="DATE", help="Leave out crawls after this date."),
-    click.option(
-        "--exclude", multiple=True, metavar="LABEL", help="Leave out this crawl; repeatable."
-    ),
-)
 _PAIRS = (
     click.option(
         "--min-lag", type=int, metavar="N", help="Leave out pairs fewer than N crawls apart."
@@ -44,7 +38,6 @@ _PAIRS = (
         help="Use only the crawls of this regime, between changes of scope: a number or latest.",
     ),
 )
-_STORE = (options.level, options.store)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,28 +79,26 @@ class EstimateInputs:
         return str(find_store(self.store)) if is_stored else None
 
 
-def estimate_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the inputs of an estimate, as its parameter ``inputs``.
+def _take(*chosen: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command options, all of them as its parameter ``inputs``."""
 
-    Parameters
-    ----------
-    command
-        A function that takes ``inputs``, an `EstimateInputs`, beside its own parameters.
-    """
-    chosen = (*_SOURCES, _PERSISTENCE, *_CRAWLS, *_PAIRS, *_STORE)
-    return options.gather(command, chosen, EstimateInputs, "inputs")
+    def give(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_inputs(**given: Any) -> Any:  # noqa: ANN401 - options are of many types
+            names = [field.name for field in fields(EstimateInputs) if field.name in given]
+            inputs = EstimateInputs(**{name: given.pop(name) for name in names})
+            return command(inputs=inputs, **given)
+
+        return options.stack(*chosen)(with_inputs)
+
+    return give
 
 
-def table_inputs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command that counts and estimates nothing its inputs, as its parameter ``inputs``.
-
-    Parameters
-    ----------
-    command
-        As for `estimate_inputs`.
-    """
-    chosen = (*_SOURCES, *_CRAWLS, *_STORE)
-    return options.gather(command, chosen, EstimateInputs, "inputs")
+# The inputs of an estimate, and those of a command that counts and estimates nothing.
+estimate_inputs = _take(
+    *_SOURCES, _PERSISTENCE, options.window, *_PAIRS, options.level, options.store
+)
+table_inputs = _take(*_SOURCES, options.window, options.level, options.store)
 
 
 def estimate_from(inputs: EstimateInputs) -> "Fit":
@@ -162,17 +153,15 @@ def _read(inputs: EstimateInputs) -> "OverlapTable":
     if sum(source is not None for source in sources) > 1:
         raise click.UsageError("give one of TABLE, --histories and --store")
     if inputs.histories is not None and inputs.crawls is not None:
-        return _check_level(api.read_histories(inputs.histories, inputs.crawls), inputs.level)
-    if inputs.table is not None:
-        return _check_level(api.read_overlaps(inputs.table), inputs.level)
-    with show_progress("counting overlaps") as progress:
-        return api.count_overlaps(inputs.store, level=inputs.level or "url", progress=progress)
-
-
-def _check_level(table: "OverlapTable", level: str | None) -> "OverlapTable":
-    if level not in (None, table.level):
+        table = api.read_histories(inputs.histories, inputs.crawls)
+    elif inputs.table is not None:
+        table = api.read_overlaps(inputs.table)
+    else:
+        with show_progress("counting overlaps") as progress:
+            return api.count_overlaps(inputs.store, level=inputs.level or "url", progress=progress)
+    if inputs.level not in (None, table.level):
         raise click.UsageError(
-            f"the table is of level {table.level}, not {level}; leave out --level, or count "
-            f"anew from the store: crawlgauge overlaps --level {level} -o FILE"
+            f"the table is of level {table.level}, not {inputs.level}; leave out --level, or count "
+            f"anew from the store: crawlgauge overlaps --level {inputs.level} -o FILE"
         )
     return table

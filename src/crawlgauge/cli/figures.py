@@ -1,16 +1,12 @@
 """The command ``figures``: every figure as files for papers."""
 
-import json
-import logging
-
 import click
 
 from crawlgauge.cli import options
 from crawlgauge.cli.estimate_inputs import EstimateInputs, estimate_from, estimate_inputs
+from crawlgauge.cli.output import show_written
 
 __all__ = ["figures"]
-
-_log = logging.getLogger(__name__)
 
 
 @click.command(
@@ -50,8 +46,9 @@ def figures(inputs: EstimateInputs, output: str, formats: str, as_json: bool) ->
     if not wanted or not set(wanted) <= FORMATS.keys():
         raise click.UsageError(f"--format takes some of {', '.join(FORMATS)}, not {formats!r}")
     written = write_figures(estimate_from(inputs).estimates, output, wanted)
-    if as_json:
-        click.echo(json.dumps({"written": [str(path) for path in written]}, indent=1))
-    else:
-        n_pictures = sum(path.suffix.removeprefix(".") in FORMATS for path in written)
-        _log.info("wrote %d pictures with data and captions into %s", n_pictures, output)
+    n_pictures = sum(path.suffix.removeprefix(".") in FORMATS for path in written)
+    show_written(
+        {"written": [str(path) for path in written]},
+        f"wrote {n_pictures} pictures with data and captions into {output}",
+        as_json=as_json,
+    )

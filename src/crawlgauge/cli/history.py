@@ -4,6 +4,7 @@ import click
 
 from crawlgauge.cli import options
 from crawlgauge.cli.estimate_inputs import EstimateInputs, table_from, table_inputs
+from crawlgauge.cli.output import show
 
 __all__ = ["history"]
 
@@ -19,11 +20,7 @@ Examples:
   crawlgauge history --json > history.json"""
 )
 @table_inputs
-@click.option(
-    "--figure",
-    metavar="FILE",
-    help="Draw it too, as .svg, .png or .pdf; or write the figure's data as .csv.",
-)
+@options.figure
 @options.as_json
 def history(inputs: EstimateInputs, figure: str | None, as_json: bool) -> None:
     """Count what each crawl kept, dropped, recovered, found anew and missed.
@@ -33,14 +30,9 @@ def history(inputs: EstimateInputs, figure: str | None, as_json: bool) -> None:
     of it, overlaps of pairs only what was kept and dropped.
     """
     from crawlgauge.questions import turnover
+    from crawlgauge.report.history_blocks import to_blocks
 
     result = turnover.history(table_from(inputs))
     if figure is not None:
         result.figure().save(figure)
-    if as_json:
-        click.echo(result.to_json())
-    else:
-        from crawlgauge.cli.output import show_blocks
-        from crawlgauge.report.history_blocks import to_blocks
-
-        show_blocks(to_blocks(result.turnover))
+    show(result, lambda: to_blocks(result.turnover), as_json=as_json)

@@ -3,8 +3,9 @@
 import click
 
 from crawlgauge.cli import options
+from crawlgauge.cli.output import show_blocks
 
-__all__ = ["list_"]
+__all__ = ["list"]
 
 
 @click.command(
@@ -16,9 +17,8 @@ Examples:
 )
 @options.store
 @options.as_json
-def list_(store: str | None, as_json: bool) -> None:
+def list(store: str | None, as_json: bool) -> None:  # noqa: A001 - named as the command
     """List the crawls of the store with their dates and sizes."""
-    from crawlgauge.cli.output import show_blocks
     from crawlgauge.cli.records import to_record
     from crawlgauge.locations import find_store
     from crawlgauge.report import crawls

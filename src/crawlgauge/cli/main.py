@@ -1,6 +1,7 @@
 """The command ``crawlgauge``: its subcommands, and the one place where errors become exit codes."""
 
 import gc
+import importlib
 import logging
 import os
 import signal
@@ -12,22 +13,6 @@ from typing import NoReturn
 import click
 
 from crawlgauge._version import __version__
-from crawlgauge.cli.add import add
-from crawlgauge.cli.check import check
-from crawlgauge.cli.compare import compare
-from crawlgauge.cli.demo import demo
-from crawlgauge.cli.estimate import estimate
-from crawlgauge.cli.figures import figures
-from crawlgauge.cli.history import history
-from crawlgauge.cli.list import list_
-from crawlgauge.cli.overlaps import overlaps
-from crawlgauge.cli.plan import plan
-from crawlgauge.cli.recall import recall
-from crawlgauge.cli.remove import remove
-from crawlgauge.cli.report import report
-from crawlgauge.cli.simulate import simulate
-from crawlgauge.cli.strata import strata
-from crawlgauge.cli.verify import verify
 from crawlgauge.errors import CrawlgaugeError
 
 __all__ = ["command", "main"]
@@ -35,6 +20,10 @@ __all__ = ["command", "main"]
 EXIT_ERROR = 1
 _EXIT_SIGNAL = 128
 _OBJECTS_PER_COLLECTION = 50_000
+_COMMANDS = (
+    *("add", "check", "compare", "demo", "estimate", "figures", "history", "list", "overlaps"),
+    *("plan", "recall", "remove", "report", "simulate", "strata", "verify"),
+)
 
 
 @click.group(
@@ -72,25 +61,9 @@ def _is_our_concern(record: logging.LogRecord) -> bool:
     return record.name.startswith("crawlgauge") or record.levelno >= logging.WARNING
 
 
-for subcommand in (
-    demo,
-    add,
-    list_,
-    remove,
-    verify,
-    overlaps,
-    estimate,
-    strata,
-    check,
-    plan,
-    history,
-    compare,
-    recall,
-    report,
-    figures,
-    simulate,
-):
-    command.add_command(subcommand)
+for name in _COMMANDS:
+    module = importlib.import_module(f"crawlgauge.cli.{name}")
+    command.add_command(getattr(module, name))
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -1,16 +1,31 @@
 """Options that several commands share."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import fields
-from functools import wraps
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+__all__ = ["as_json", "engine", "figure", "level", "reading", "replace", "stack", "store", "window"]
 
-__all__ = ["as_json", "engine", "gather", "level", "reading", "replace", "store"]
+_Command = Callable[..., Any]
+
+
+def stack(*chosen: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    """Make one decorator of options, in the order of the help.
+
+    Parameters
+    ----------
+    *chosen
+        The options.
+    """
+
+    def give(command: _Command) -> _Command:
+        for option in reversed(chosen):
+            command = option(command)
+        return command
+
+    return give
+
 
 store = click.option(
     "--store",
@@ -29,7 +44,19 @@ replace = click.option(
     "--replace", is_flag=True, help="Replace the crawl if the store holds one of that label."
 )
 
-_READING = (
+figure = click.option(
+    "--figure",
+    metavar="FILE",
+    help="Draw it too, as .svg, .png or .pdf; or write the figure's data as .csv.",
+)
+window = stack(
+    click.option("--since", metavar="DATE", help="Leave out crawls before this date."),
+    click.option("--until", metavar="DATE", help="Leave out crawls after this date."),
+    click.option(
+        "--exclude", multiple=True, metavar="LABEL", help="Leave out this crawl; repeatable."
+    ),
+)
+reading = stack(
     click.option(
         "--identity",
         type=click.Choice(["surt", "scheme-free", "raw", "given"]),
@@ -98,9 +125,7 @@ _READING = (
         "machine's if not given.",
     ),
 )
-
-
-_ENGINE = (
+engine = stack(
     click.option(
         "--engine",
         type=click.Choice(["local", "spark"]),
@@ -121,49 +146,3 @@ _ENGINE = (
         help="A setting of Spark; may be given several times.",
     ),
 )
-
-
-def engine(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options for Spark."""
-    return _give(command, _ENGINE)
-
-
-def reading(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options for reading archive files."""
-    return _give(command, _READING)
-
-
-def gather(
-    command: Callable[..., Any],
-    chosen: Iterable[Callable[..., Any]],
-    kind: "type[DataclassInstance]",
-    parameter: str,
-) -> Callable[..., Any]:
-    """Give a command options, all of them as one parameter.
-
-    Parameters
-    ----------
-    command
-        A function that takes the parameter beside its own.
-    chosen
-        The options, in the order of the help.
-    kind
-        What they are made into; the names of its fields are theirs. Those that are not among the
-        options have defaults.
-    parameter
-        Its name.
-    """
-
-    @wraps(command)
-    def with_inputs(**given: Any) -> Any:  # noqa: ANN401 - options are of many types
-        names = [field.name for field in fields(kind) if field.name in given]
-        inputs = kind(**{name: given.pop(name) for name in names})
-        return command(**{parameter: inputs}, **given)
-
-    return _give(with_inputs, chosen)
-
-
-def _give(command: Callable[..., Any], chosen: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
-    for option in reversed(tuple(chosen)):
-        command = option(command)
-    return command

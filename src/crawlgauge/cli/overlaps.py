@@ -68,24 +68,17 @@ def overlaps(
         from crawlgauge.spark import counting
 
         with run_spark("counting overlaps", master, spark_conf) as (spark, line):
+            progress = None if line is None else line.show_tasks
             table = counting.overlaps(
-                spark,
-                store,
-                sample=sample,
-                level=level or "url",
-                progress=None if line is None else line.show_tasks,
+                spark, store, sample=sample, level=level or "url", progress=progress
             )
     else:
-        with show_progress("counting overlaps") as progress:
-            table = api.count_overlaps(
-                store, sample=sample, level=level or "url", progress=progress
-            )
+        with show_progress("counting overlaps") as line:
+            table = api.count_overlaps(store, sample=sample, level=level or "url", progress=line)
     if output is not None:
         api.write_overlaps(table, output)
         is_less = output.lower().endswith(".csv") and table.histories is not None
         more = _PAIRS_ONLY if is_less else ""
         _log.info("wrote %s: the overlaps of %d crawls%s", output, table.n_crawls, more)
-    elif as_json:
-        click.echo(to_json(table))
     else:
-        click.echo(to_text(table))
+        click.echo(to_json(table) if as_json else to_text(table))

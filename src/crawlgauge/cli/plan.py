@@ -4,6 +4,7 @@ import click
 
 from crawlgauge.cli import options
 from crawlgauge.cli.estimate_inputs import EstimateInputs, estimate_from, estimate_inputs
+from crawlgauge.cli.output import show
 
 __all__ = ["plan"]
 
@@ -69,15 +70,10 @@ Examples:
 @options.as_json
 def plan(
     inputs: EstimateInputs,
-    target: float | None,
-    union_target: float | None,
     per_year: float | None,
     interval: float | None,
-    budget: float | None,
-    size: float | None,
-    floor: float | None,
-    cost_per_million: float | None,
     as_json: bool,
+    **wishes: float | None,
 ) -> None:
     """Plan the next crawls: how large, how often, and what they would add.
 
@@ -89,26 +85,12 @@ def plan(
     input.
     """
     import crawlgauge as cg
+    from crawlgauge.report.plan_blocks import to_blocks
 
     if per_year is not None and interval is not None:
         raise click.UsageError("give one of --per-year and --interval")
     if interval is not None and not interval > 0:
         raise click.UsageError(f"--interval is {interval:g}; give a number of months above 0")
     often = per_year if interval is None else _MONTHS_PER_YEAR / interval
-    made = cg.plan(
-        estimate_from(inputs),
-        target=target,
-        union_target=union_target,
-        budget=budget,
-        crawls_per_year=often,
-        size=size,
-        floor=floor,
-        cost_per_million=cost_per_million,
-    )
-    if as_json:
-        click.echo(made.to_json())
-    else:
-        from crawlgauge.cli.output import show_blocks
-        from crawlgauge.report.plan_blocks import to_blocks
-
-        show_blocks(to_blocks(made.result))
+    made = cg.plan(estimate_from(inputs), crawls_per_year=often, **wishes)
+    show(made, lambda: to_blocks(made.result), as_json=as_json)

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from crawlgauge.cli import options
+from crawlgauge.cli.output import show
 
 __all__ = ["recall"]
 
@@ -79,15 +80,10 @@ def recall(
     if choices["uniform"] and choices["date"] is None:
         raise click.UsageError("--uniform needs --date: when the reference was drawn")
     import crawlgauge as cg
+    from crawlgauge.report.recall_blocks import to_blocks
 
     result = cg.recall(store, reference, **choices)
     if choices["missing"] is not None:
         n_missing = result.recall.n_looked_for - result.recall.n_held
         _log.info("wrote %s: %s that no crawl holds", choices["missing"], f"{n_missing:,}")
-    if as_json:
-        click.echo(result.to_json())
-    else:
-        from crawlgauge.cli.output import show_blocks
-        from crawlgauge.report.recall_blocks import to_blocks
-
-        show_blocks(to_blocks(result.recall))
+    show(result, lambda: to_blocks(result.recall), as_json=as_json)

@@ -1,13 +1,13 @@
 """The command ``simulate``: archives whose truth is known, as files, as a store or as a table."""
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from crawlgauge.cli import options
+from crawlgauge.cli.output import show_either
 from crawlgauge.cli.progress import show_progress
 
 if TYPE_CHECKING:
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["simulate"]
 
 _DEFAULT_FOLDER = "crawlgauge-simulated"
+_Settings = TypeVar("_Settings")
 _FORMS = ("url-lists", "cdxj", "crawl-log", "warc", "store", "table")
 
-_Function = TypeVar("_Function", bound=Callable[..., None])
-
-_SHARED_OPTIONS = (
+_shared_options = options.stack(
     click.option(
         "-o",
         "--output",
@@ -45,12 +44,6 @@ _SHARED_OPTIONS = (
     click.option("--workers", type=click.IntRange(1), metavar="N", help="Threads that write."),
     options.as_json,
 )
-
-
-def _shared_options(function: _Function) -> _Function:
-    for option in reversed(_SHARED_OPTIONS):
-        function = option(function)
-    return function
 
 
 @click.group(
@@ -86,41 +79,27 @@ def urn(
     population: int | None,
     coverage: float | None,
     persistence: float | None,
-    folder: str,
-    form: str,
-    seed: int,
     n_crawls: int | None,
-    describe: bool,
-    list_all: bool,
-    workers: int | None,
-    as_json: bool,
+    **how: Any,  # noqa: ANN401 - the other shared options
 ) -> None:
     """Draw crawls at random from a population of URLs that turns over: the paper's urn.
 
     Scenarios depart from the urn in ways that real archives do. With --as table nothing but the
     overlaps are drawn, for a population of any size.
     """
-    from crawlgauge import simulation
-    from crawlgauge.simulate import urn_plan
-    from crawlgauge.simulate.scenarios import SCENARIOS
-    from crawlgauge.simulate.simulating import choose_urn
+    from crawlgauge.simulate import simulation
+    from crawlgauge.simulate.scenarios import SCENARIOS, choose_urn
+    from crawlgauge.simulate.urn_settings import describe
 
-    if list_all:
-        _print_list({name: one.summary for name, one in SCENARIOS.items()}, as_json)
-        return
-    settings = choose_urn(
+    is_table = how["form"] == "table"
+    _simulate(
+        {name: one.summary for name, one in SCENARIOS.items()},
         scenario,
-        n_crawls=n_crawls,
-        population=population,
-        coverage=coverage,
-        persistence=persistence,
+        lambda: choose_urn(scenario, n_crawls, population, coverage, persistence),
+        describe,
+        simulation.simulate_table if is_table else simulation.simulate_urn,
+        **how,
     )
-    if describe:
-        _print_description(scenario, urn_plan.describe(settings), as_json)
-        return
-    _require_empty(folder)
-    draw = simulation.simulate_table if form == "table" else simulation.simulate_urn
-    _write(draw(settings, seed=seed), folder=folder, form=form, workers=workers, as_json=as_json)
 
 
 @simulate.command(
@@ -143,81 +122,64 @@ def web(
     scenario: str,
     n_pages: int | None,
     budget: float | None,
+    n_crawls: int | None,
+    **how: Any,  # noqa: ANN401 - the other shared options
+) -> None:
+    """Let a crawler loose on a web of pages and links that changes between crawls."""
+    from crawlgauge.simulate.scenarios import WEB_SCENARIOS, choose_web
+    from crawlgauge.simulate.simulation import simulate_web
+    from crawlgauge.simulate.web_settings import describe_web
+
+    _simulate(
+        {name: one.crawler.policy for name, one in WEB_SCENARIOS.items()},
+        scenario,
+        lambda: choose_web(scenario, n_crawls, n_pages, budget),
+        describe_web,
+        simulate_web,
+        **how,
+    )
+
+
+def _simulate(
+    summaries: Mapping[str, str],
+    scenario: str,
+    choose: Callable[[], _Settings],
+    tell: Callable[[_Settings], str],
+    draw: "Callable[..., SimulatedArchive | SimulatedTable]",
+    *,
     folder: str,
     form: str,
     seed: int,
-    n_crawls: int | None,
     describe: bool,
     list_all: bool,
     workers: int | None,
     as_json: bool,
 ) -> None:
-    """Let a crawler loose on a web of pages and links that changes between crawls."""
-    from crawlgauge import simulation
-    from crawlgauge.simulate.scenarios import WEB_SCENARIOS
-    from crawlgauge.simulate.simulating import choose_web
-    from crawlgauge.simulate.web_settings import describe_web
+    """List the scenarios, tell what one of them is, or draw it and write what was drawn."""
+    from crawlgauge.simulate.archive_files import write_simulation
 
     if list_all:
-        _print_list({name: one.crawler.policy for name, one in WEB_SCENARIOS.items()}, as_json)
-        return
-    settings = choose_web(scenario, n_crawls=n_crawls, n_pages=n_pages, budget=budget)
-    if describe:
-        _print_description(scenario, describe_web(settings), as_json)
-        return
-    _require_empty(folder)
-    _write(
-        simulation.simulate_web(settings, seed=seed),
-        folder=folder,
-        form=form,
-        workers=workers,
-        as_json=as_json,
-    )
-
-
-def _print_list(summaries: Mapping[str, str], as_json: bool) -> None:
-    if as_json:
         rows = [{"scenario": name, "summary": text} for name, text in summaries.items()]
-        click.echo(json.dumps(rows, indent=1))
+        width = max(map(len, summaries))
+        lines = (f"{name:{width}}  {text}" for name, text in summaries.items())
+        show_either(rows, "\n".join(lines), as_json=as_json)
         return
-    width = max(map(len, summaries))
-    for name, text in summaries.items():
-        click.echo(f"{name:{width}}  {text}")
-
-
-def _print_description(scenario: str, text: str, as_json: bool) -> None:
-    document = {"scenario": scenario, "description": text}
-    click.echo(json.dumps(document, indent=1) if as_json else text)
-
-
-def _require_empty(folder: str) -> None:
+    settings = choose()
+    if describe:
+        text = tell(settings)
+        show_either({"scenario": scenario, "description": text}, text, as_json=as_json)
+        return
     path = Path(folder)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise click.UsageError(f"{folder} is there and not empty; name another folder with -o")
-
-
-def _write(
-    simulated: "SimulatedArchive | SimulatedTable",
-    *,
-    folder: str,
-    form: str,
-    workers: int | None,
-    as_json: bool,
-) -> None:
-    from crawlgauge import simulation
-
+    simulated = draw(settings, seed=seed)
     with show_progress("writing") as progress:
-        paths = simulation.write_simulation(
-            simulated, folder, form, workers=workers, progress=progress
-        )
+        paths = write_simulation(simulated, path, form, workers=workers, progress=progress)
+    files = [str(path) for path in paths]
     truth = simulated.truth.to_dict()
-    if as_json:
-        files = [str(path) for path in paths]
-        click.echo(json.dumps({"form": form, "files": files, "truth": truth}, indent=1))
-        return
-    click.echo(
+    summary = (
         f"simulated {len(simulated.crawls)} crawls of the scenario {truth['scenario']}, "
         f"of a typical coverage of {truth['coverage']:.3f}"
     )
-    for path in (*paths, Path(folder) / "truth.json"):
-        click.echo(path)
+    text = "\n".join([summary, *files, str(path / "truth.json")])
+    show_either({"form": form, "files": files, "truth": truth}, text, as_json=as_json)

@@ -1,6 +1,5 @@
 """Spark for one command: its options, its session, and how far its tasks have come."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -54,8 +53,6 @@ def run_spark(
     settings = dict(setting.split("=", 1) for setting in spark_conf)
     with show_progress(title) as line:
         if line is not None:
-            sys.stderr.write("starting Spark")
-            sys.stderr.flush()
-            line.is_shown = True
+            line.write("starting Spark")
         with start(master, {key.strip(): value for key, value in settings.items()}) as spark:
             yield spark, line

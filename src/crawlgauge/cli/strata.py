@@ -2,10 +2,12 @@
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import click
 
 from crawlgauge.cli import options
+from crawlgauge.cli.output import show
 from crawlgauge.cli.progress import show_progress
 
 __all__ = ["strata"]
@@ -61,27 +63,17 @@ Examples:
 @click.option(
     "-o", "--output", metavar="FILE.csv", help="Write all rows, with all ranges, as CSV instead."
 )
-@click.option(
-    "--figure",
-    metavar="FILE",
-    help="Draw it too, as .svg, .png or .pdf; or write the figure's data as .csv.",
-)
-@click.option("--since", metavar="DATE", help="Leave out crawls before this date.")
-@click.option("--until", metavar="DATE", help="Leave out crawls after this date.")
-@click.option("--exclude", multiple=True, metavar="LABEL", help="Leave out this crawl; repeatable.")
+@options.figure
+@options.window
 @options.store
 @options.as_json
 def strata(
-    by: str,
     top: int | None,
-    min_shared: int,
     output: str | None,
     figure: str | None,
-    since: str | None,
-    until: str | None,
-    exclude: tuple[str, ...],
     store: str | None,
     as_json: bool,
+    **choices: Any,  # noqa: ANN401 - the options of `crawlgauge.estimate_strata`
 ) -> None:
     """Estimate coverage, population and persistence of each host, or of other parts.
 
@@ -89,32 +81,20 @@ def strata(
     pooled with their like; --json and -o FILE.csv have all that are not.
     """
     from crawlgauge.questions.strata import estimate_strata
+    from crawlgauge.report.strata_blocks import to_blocks
 
     if output is not None and as_json:
         raise click.UsageError("give -o FILE.csv or --json, not both")
     if output is not None and not output.lower().endswith(".csv"):
         raise click.UsageError(f"-o writes CSV, and {output!r} does not end in .csv")
     with show_progress("reading crawls") as progress:
-        result = estimate_strata(
-            store,
-            by=by,
-            min_shared=min_shared,
-            since=since,
-            until=until,
-            exclude=exclude,
-            progress=progress,
-        )
+        result = estimate_strata(store, progress=progress, **choices)
     if figure is not None:
         result.figure().save(figure)
-    if as_json:
-        click.echo(result.to_json())
-    elif output is not None:
+    if output is not None:
         from crawlgauge.report.charts.chart import write_file
 
         write_file(Path(output), result.to_csv().encode())
         _log.info("wrote %s: %d rows", output, len(result.strata.strata))
     else:
-        from crawlgauge.cli.output import show_blocks
-        from crawlgauge.report.strata_blocks import to_blocks
-
-        show_blocks(to_blocks(result.strata, top=top))
+        show(result, lambda: to_blocks(result.strata, top=top), as_json=as_json)

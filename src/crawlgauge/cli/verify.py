@@ -1,10 +1,9 @@
 """The command ``verify``: re-read all checksums of the store."""
 
-import json
-
 import click
 
 from crawlgauge.cli import options
+from crawlgauge.cli.output import show_json
 
 __all__ = ["verify"]
 
@@ -29,7 +28,7 @@ def verify(store: str | None, as_json: bool) -> int:
     findings = api.verify_store(store)
     if as_json:
         crawls = [{"label": item.label, "problem": item.problem} for item in findings]
-        click.echo(json.dumps({"schema": "crawlgauge.verify/1", "crawls": crawls}, indent=1))
+        show_json({"schema": "crawlgauge.verify/1", "crawls": crawls})
     else:
         for item in findings:
             click.echo(f"{item.label}: {item.problem or 'ok'}")

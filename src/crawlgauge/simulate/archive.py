@@ -9,10 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crawlgauge.crawl import Crawl
+from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.provenance import Setting
+from crawlgauge.provenance import Provenance, Setting
 
-__all__ = ["CrawlTruth", "SimulatedArchive", "SimulatedCrawl", "SimulatedTable", "Truth"]
+__all__ = [
+    "CrawlTruth",
+    "SimulatedArchive",
+    "SimulatedCrawl",
+    "SimulatedTable",
+    "Truth",
+    "make_table",
+]
 
 TRUTH_SCHEMA = "crawlgauge.truth/1"
 
@@ -148,3 +157,26 @@ class SimulatedTable(OverlapTable):
     """
 
     truth: Truth
+
+
+def make_table(
+    truth: Truth, n_shared: NDArray[np.int64], histories: Histories | None
+) -> SimulatedTable:
+    """Return overlaps with the truth behind them.
+
+    Parameters
+    ----------
+    truth
+        What is true of the crawls.
+    n_shared, histories
+        As in every `OverlapTable`.
+    """
+    return SimulatedTable(
+        crawls=tuple(
+            Crawl(label=one.label, date=one.date, n_urls=one.n_urls) for one in truth.crawls
+        ),
+        n_shared=n_shared,
+        histories=histories,
+        provenance=Provenance(settings={"scenario": truth.scenario, "seed": truth.seed}),
+        truth=truth,
+    )

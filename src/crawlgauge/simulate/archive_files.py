@@ -7,88 +7,60 @@ import hashlib
 import html
 import json
 import os
+import tempfile
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge._version import __version__
-from crawlgauge.crawl import Crawl
 from crawlgauge.errors import SimulationError, SourceError
+from crawlgauge.ingest.adding import add_crawl
+from crawlgauge.locations import DEFAULT_STORE, StrPath
 from crawlgauge.overlaps.files import write_overlaps
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
-from crawlgauge.provenance import Provenance
-from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable, Truth
+from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable, Truth, make_table
 
-__all__ = ["FILE_FORMS", "count_archive", "write_simulated", "write_truth"]
+__all__ = ["FILE_FORMS", "count_archive", "write_simulation"]
 
 
 # ------------------------------------------------- when a simulated crawl captures each of its URLs
 
 
-CRAWL_DAYS = 7
-"""Days that a crawl takes; the crawl's date is the middle of them."""
+# Days that a crawl takes; the crawl's date is the middle of them.
+_CRAWL_DAYS = 7
 
 # Random numbers apart from those that the archive itself was drawn with.
 _STREAM = 4
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CaptureOrder:
-    """The URLs of a crawl in the order in which they are captured.
-
-    Parameters
-    ----------
-    numbers
-        Of the URLs.
-    times
-        Of their captures, in UTC and rising.
-    """
-
-    numbers: NDArray[np.int64]
-    times: NDArray[np.datetime64]
-
-    def compact_times(self) -> list[str]:
-        """Return the times as 14 digits."""
-        seconds = np.datetime_as_string(self.times, unit="s").tolist()
-        return [time.translate(_NO_TIME_MARKS) for time in seconds]
+_NO_MARKS = str.maketrans("", "", "-:.T")
+_ADDRESS = "192.0.2.1"
 
 
-_NO_TIME_MARKS = str.maketrans("", "", "-:T")
-
-
-def order_captures(archive: SimulatedArchive, number: int) -> CaptureOrder:
-    """Put the URLs of a crawl into a random order, spread evenly over its days.
-
-    Parameters
-    ----------
-    archive
-        The archive; its seed settles the order.
-    number
-        Of the crawl, counted from 0.
-    """
+def _order_captures(
+    archive: SimulatedArchive, number: int
+) -> tuple[NDArray[np.int64], NDArray[np.datetime64]]:
+    """Return the URLs of a crawl in a random order, with times spread evenly over its days."""
     crawl = archive.crawls[number]
     rng = np.random.default_rng([archive.truth.seed, _STREAM, number])
     n_urls = crawl.url_numbers.size
-    n_milliseconds = CRAWL_DAYS * 86_400_000
+    n_milliseconds = _CRAWL_DAYS * 86_400_000
     offsets = ((np.arange(n_urls) + rng.random(n_urls)) * (n_milliseconds / n_urls)).astype(
         np.int64
     )
     noon = dt.datetime.combine(crawl.date, dt.time(12))
     start = np.datetime64(noon, "ms") - n_milliseconds // 2
-    return CaptureOrder(numbers=rng.permutation(crawl.url_numbers), times=start + offsets)
+    return rng.permutation(crawl.url_numbers), start + offsets
 
 
 # ------------------ what a simulated web server answers: a small page for each URL, always the same
 
 
-def make_page(url: str) -> bytes:
-    """Return the HTML page that stands at a URL."""
-    host, path = split_url(html.escape(url))
+def _make_page(url: str) -> bytes:
+    host, path = _split_url(html.escape(url))
     return (
         "<!DOCTYPE html>\n"
         f'<html lang="en"><head><meta charset="utf-8"><title>{path} at {host}</title></head>\n'
@@ -97,25 +69,13 @@ def make_page(url: str) -> bytes:
     ).encode()
 
 
-def digest_sha1(data: bytes) -> str:
-    """Return the SHA-1 of `data` in base 32, as web archives write it.
-
-    Examples
-    --------
-    >>> digest_sha1(b"")
-    '3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
-    """
+def _digest_sha1(data: bytes) -> str:
+    """Return the SHA-1 of `data` in base 32, as web archives write it."""
     return base64.b32encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode()
 
 
-def split_url(url: str) -> tuple[str, str]:
-    """Return the host of a URL and what follows it, without the slash between.
-
-    Examples
-    --------
-    >>> split_url("https://www.university-34.example/research/4d2.html")
-    ('www.university-34.example', 'research/4d2.html')
-    """
+def _split_url(url: str) -> tuple[str, str]:
+    """Return the host of a URL and what follows it, without the slash between."""
     host, _, path = url.partition("://")[2].partition("/")
     return host, path
 
@@ -128,49 +88,37 @@ _SHORTEST_RECORD = 600
 _RECORD_SPREAD = 1999
 
 
-def to_cdxj(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
+def _to_cdxj(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
     """Yield the index of a crawl, in blocks of lines, sorted by key and time.
 
     Lengths and offsets are such as a WARC file of that name could have; there is none.
-
-    Parameters
-    ----------
-    archive
-        Whose crawl to write.
-    number
-        Of the crawl, counted from 0.
     """
-    order = order_captures(archive, number)
-    urls = archive.name_urls(order.numbers)
-    keys = [make_surt(url) for url in urls]
-    times = order.compact_times()
-    lengths = _SHORTEST_RECORD + order.numbers % _RECORD_SPREAD
-    offsets = (np.cumsum(lengths) - lengths).tolist()
-    lengths_of = lengths.tolist()
+    numbers, moments = _order_captures(archive, number)
+    urls = archive.name_urls(numbers)
+    keys = [_make_surt(url) for url in urls]
+    seconds = np.datetime_as_string(moments, unit="s").tolist()
+    times = [time.translate(_NO_MARKS) for time in seconds]
+    lengths = _SHORTEST_RECORD + numbers % _RECORD_SPREAD
+    records = np.column_stack([lengths, np.cumsum(lengths) - lengths]).tolist()
     file_name = f"{archive.crawls[number].label}.warc.gz"
     ranks = sorted(range(len(keys)), key=lambda rank: (keys[rank], times[rank]))
     for start in range(0, len(ranks), _LINES_PER_BLOCK):
         yield "".join(
             f'{keys[rank]} {times[rank]} {{"url": "{urls[rank]}", "mime": "text/html", '
-            f'"status": "200", "digest": "{digest_sha1(make_page(urls[rank]))}", '
-            f'"length": "{lengths_of[rank]}", "offset": "{offsets[rank]}", '
+            f'"status": "200", "digest": "{_digest_sha1(_make_page(urls[rank]))}", '
+            f'"length": "{records[rank][0]}", "offset": "{records[rank][1]}", '
             f'"filename": "{file_name}"}}\n'
             for rank in ranks[start : start + _LINES_PER_BLOCK]
         ).encode()
 
 
-def make_surt(url: str) -> str:
+def _make_surt(url: str) -> str:
     """Return the key under which an index files a URL: its host reversed, without ``www``.
 
     Simulated URLs are plain ASCII in lower case, without ports or user names, and so this is all
     that it takes.
-
-    Examples
-    --------
-    >>> make_surt("https://www.university-34.example/research/4d2.html")
-    'example,university-34)/research/4d2.html'
     """
-    host, path = split_url(url)
+    host, path = _split_url(url)
     return f"{','.join(reversed(host.removeprefix('www.').split('.')))})/{path}"
 
 
@@ -180,45 +128,35 @@ _N_THREADS = 50
 _NO_ROBOTS = b"<html><body>404 Not Found</body></html>\n"
 
 
-def to_crawl_log(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
+def _to_crawl_log(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
     """Yield the log of a crawl, in blocks of lines in order of time.
 
     As in a real log, the first visit to a host begins with looking up its address and asking for
     its robots.txt, of which there is none.
-
-    Parameters
-    ----------
-    archive
-        Whose crawl to write.
-    number
-        Of the crawl, counted from 0.
     """
-    order = order_captures(archive, number)
+    numbers, moments = _order_captures(archive, number)
     known_hosts: set[str] = set()
-    for start in range(0, order.numbers.size, _LINES_PER_BLOCK):
+    for start in range(0, numbers.size, _LINES_PER_BLOCK):
         block = slice(start, start + _LINES_PER_BLOCK)
-        urls = archive.name_urls(order.numbers[block])
-        times = np.datetime_as_string(order.times[block], unit="ms").tolist()
+        urls = archive.name_urls(numbers[block])
+        times = np.datetime_as_string(moments[block], unit="ms").tolist()
         lines = []
         for place, (url, time) in enumerate(zip(urls, times, strict=True), start=start):
-            host, path = split_url(url)
+            host, path = _split_url(url)
             thread = place % _N_THREADS
             home = f"{url.partition('://')[0]}://{host}/"
             if host not in known_hosts:
                 known_hosts.add(host)
-                lines += _greet(host, home, time, thread)
+                address = f"{host}. 300 IN A {_ADDRESS}\n".encode()
+                robots = f"{home}robots.txt"
+                lines += [
+                    _line(time, 1, f"dns:{host}", "P", home, "text/dns", thread, address),
+                    _line(time, 404, robots, "P", home, "text/html", thread, _NO_ROBOTS),
+                ]
             steps = "L" * (1 + path.count("/"))
-            page = make_page(url)
+            page = _make_page(url)
             lines.append(_line(time, 200, url, steps, home, "text/html", thread, page))
         yield "".join(lines).encode()
-
-
-def _greet(host: str, home: str, time: str, thread: int) -> list[str]:
-    address = f"{host}. 300 IN A 192.0.2.1\n".encode()
-    return [
-        _line(time, 1, f"dns:{host}", "P", home, "text/dns", thread, address),
-        _line(time, 404, f"{home}robots.txt", "P", home, "text/html", thread, _NO_ROBOTS),
-    ]
 
 
 def _line(
@@ -227,11 +165,8 @@ def _line(
     begin = time.translate(_NO_MARKS)
     return (
         f"{time}Z {status:5d} {len(body):10d} {url} {steps} {via} {mime} #{thread:03d} "
-        f"{begin}+{1 + len(url) % 400} sha1:{digest_sha1(body)} - -\n"
+        f"{begin}+{1 + len(url) % 400} sha1:{_digest_sha1(body)} - -\n"
     )
-
-
-_NO_MARKS = str.maketrans("", "", "-:.T")
 
 
 # ---------------------------------------------------------- simulated crawls as plain lists of URLs
@@ -240,16 +175,7 @@ _NO_MARKS = str.maketrans("", "", "-:.T")
 _URLS_PER_BLOCK = 1 << 14
 
 
-def to_url_list(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
-    """Yield the URLs of a crawl, in blocks of lines.
-
-    Parameters
-    ----------
-    archive
-        Whose crawl to write.
-    number
-        Of the crawl, counted from 0.
-    """
+def _to_url_list(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
     numbers = archive.crawls[number].url_numbers
     for start in range(0, numbers.size, _URLS_PER_BLOCK):
         urls = archive.name_urls(numbers[start : start + _URLS_PER_BLOCK])
@@ -261,29 +187,19 @@ def to_url_list(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
 
 _RECORDS_PER_BLOCK = 1 << 10
 _GZIP_LEVEL = 6
-_ADDRESS = "192.0.2.1"
 
 
-def to_warc(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
-    """Yield a crawl's WARC file, compressed, in blocks of records in order of time.
-
-    Parameters
-    ----------
-    archive
-        Whose crawl to write.
-    number
-        Of the crawl, counted from 0.
-    """
+def _to_warc(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
+    """Yield a crawl's WARC file, compressed, in blocks of records in order of time."""
     label, truth = archive.crawls[number].label, archive.truth
-    order = order_captures(archive, number)
-    name = f"{label}.warc.gz"
+    numbers, moments = _order_captures(archive, number)
     space = f"crawlgauge/{truth.scenario}/{truth.seed}/{label}"
     info_id = _make_id(f"{space}/warcinfo")
-    times = np.datetime_as_string(order.times, unit="s").tolist()
-    yield _info_record(info_id, name, f"{times[0]}Z", truth.scenario)
-    for start in range(0, order.numbers.size, _RECORDS_PER_BLOCK):
+    times = np.datetime_as_string(moments, unit="s").tolist()
+    yield _info_record(info_id, f"{label}.warc.gz", f"{times[0]}Z", truth.scenario)
+    for start in range(0, numbers.size, _RECORDS_PER_BLOCK):
         block = slice(start, start + _RECORDS_PER_BLOCK)
-        urls = archive.name_urls(order.numbers[block])
+        urls = archive.name_urls(numbers[block])
         yield b"".join(
             _response_record(url, f"{time}Z", _make_id(f"{space}/{url}"), info_id)
             for url, time in zip(urls, times[block], strict=True)
@@ -309,7 +225,7 @@ def _info_record(record_id: str, file_name: str, time: str, scenario: str) -> by
 
 
 def _response_record(url: str, time: str, record_id: str, info_id: str) -> bytes:
-    page = make_page(url)
+    page = _make_page(url)
     head = (
         "HTTP/1.1 200 OK\r\n"
         "Content-Type: text/html; charset=utf-8\r\n"
@@ -323,7 +239,7 @@ def _response_record(url: str, time: str, record_id: str, info_id: str) -> bytes
         ("WARC-Date", time),
         ("WARC-Target-URI", url),
         ("WARC-IP-Address", _ADDRESS),
-        ("WARC-Payload-Digest", f"sha1:{digest_sha1(page)}"),
+        ("WARC-Payload-Digest", f"sha1:{_digest_sha1(page)}"),
         ("Content-Type", "application/http; msgtype=response"),
     ]
     return _record(fields, head + page)
@@ -332,7 +248,7 @@ def _response_record(url: str, time: str, record_id: str, info_id: str) -> bytes
 def _record(fields: list[tuple[str, str]], block: bytes) -> bytes:
     fields = [
         *fields,
-        ("WARC-Block-Digest", f"sha1:{digest_sha1(block)}"),
+        ("WARC-Block-Digest", f"sha1:{_digest_sha1(block)}"),
         ("Content-Length", str(len(block))),
     ]
     head = "".join(["WARC/1.1\r\n", *(f"{name}: {value}\r\n" for name, value in fields), "\r\n"])
@@ -363,41 +279,25 @@ def count_archive(archive: SimulatedArchive) -> SimulatedTable:
     """
     crawls = _number_closely([crawl.url_numbers for crawl in archive.crawls])
     histories = _count_histories(crawls) if len(crawls) <= MAX_HISTORY_CRAWLS else None
-    truth = archive.truth
-    return SimulatedTable(
-        crawls=tuple(
-            Crawl(label=crawl.label, date=crawl.date, n_urls=crawl.url_numbers.size)
-            for crawl in archive.crawls
-        ),
-        n_shared=_count_pairs(crawls) if histories is None else histories.count_pairs(),
-        histories=histories,
-        provenance=Provenance(settings={"scenario": truth.scenario, "seed": truth.seed}),
-        truth=truth,
-    )
+    n_shared = _count_pairs(crawls) if histories is None else histories.count_pairs()
+    return make_table(archive.truth, n_shared, histories)
 
 
 def _count_histories(crawls: Sequence[NDArray[np.int64]]) -> Histories:
-    masks = np.zeros(_count_places(crawls), dtype=np.uint64)
+    held = np.zeros(_count_places(crawls), dtype=np.uint64)
     for number, places in enumerate(crawls):
-        masks[places] |= np.uint64(1 << number)
-    masks.sort()
-    masks = masks[np.searchsorted(masks, 1) :]
-    is_start = np.ones(masks.size, dtype=np.bool_)
-    np.not_equal(masks[1:], masks[:-1], out=is_start[1:])
-    starts = np.flatnonzero(is_start)
-    return Histories(
-        n_crawls=len(crawls), masks=masks[starts], counts=np.diff(starts, append=masks.size)
-    )
+        held[places] |= np.uint64(1 << number)
+    masks, counts = np.unique(held[held > 0], return_counts=True)
+    return Histories(n_crawls=len(crawls), masks=masks, counts=counts)
 
 
 def _count_pairs(crawls: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    n_shared = np.zeros((len(crawls), len(crawls)), dtype=np.int64)
-    for i, first in enumerate(crawls):
+    n_shared = []
+    for places in crawls:
         held = np.zeros(_count_places(crawls), dtype=np.bool_)
-        held[first] = True
-        for j in range(i, len(crawls)):
-            n_shared[i, j] = n_shared[j, i] = np.count_nonzero(held[crawls[j]])
-    return n_shared
+        held[places] = True
+        n_shared.append([np.count_nonzero(held[others]) for others in crawls])
+    return np.array(n_shared)
 
 
 def _number_closely(crawls: Sequence[NDArray[np.int64]]) -> Sequence[NDArray[np.int64]]:
@@ -416,54 +316,43 @@ def _count_places(crawls: Sequence[NDArray[np.int64]]) -> int:
 # ------ write simulated archives as the files that a real archive would have, with the truth beside
 
 
-TRUTH_FILE = "truth.json"
-TABLE_FILE = "overlaps.json"
-
 _LEVEL = 1
+_Progress = Callable[[int, int | None], None] | None
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Writing:
-    """How a form is written: what ends the file's name, what fills it, and whether to compress."""
-
-    suffix: str
-    render: Callable[[SimulatedArchive, int], Iterator[bytes]]
-    compress: bool
-
-
-_WRITINGS: Mapping[str, _Writing] = {
-    "url-lists": _Writing(suffix=".txt.gz", render=to_url_list, compress=True),
-    "cdxj": _Writing(suffix=".cdxj.gz", render=to_cdxj, compress=True),
-    "crawl-log": _Writing(suffix=".crawl.log", render=to_crawl_log, compress=False),
-    "warc": _Writing(suffix=".warc.gz", render=to_warc, compress=False),
+# How a form is written: what ends the file's name, what fills it, and whether to compress.
+_WRITINGS = {
+    "url-lists": (".txt.gz", _to_url_list, True),
+    "cdxj": (".cdxj.gz", _to_cdxj, True),
+    "crawl-log": (".crawl.log", _to_crawl_log, False),
+    "warc": (".warc.gz", _to_warc, False),
 }
-
 
 FILE_FORMS = (*_WRITINGS, "table")
 """Forms of files that an archive can be written in."""
 
 
-def write_simulated(
+def write_simulation(
     simulated: SimulatedArchive | SimulatedTable,
-    folder: Path,
+    folder: StrPath,
     form: str | None = None,
     *,
     workers: int | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
+    progress: _Progress = None,
 ) -> tuple[Path, ...]:
-    """Write a file for each crawl, or one for the table, and the truth beside them.
+    """Write what was simulated as a real archive would have it, with ``truth.json`` beside it.
 
     Equal archives give equal files to the byte, whatever the number of workers.
 
     Parameters
     ----------
     simulated
-        What to write.
+        From `simulate_urn`, `simulate_web` or `simulate_table`.
     folder
-        Where; made if it is missing. Files of the same names are replaced.
+        Made if it is missing; files of the same names are replaced.
     form
-        ``url-lists``, ``cdxj``, ``crawl-log``, ``warc`` or ``table``; if None, URL lists of an
-        archive.
+        ``url-lists`` (of an archive, if not given), ``cdxj``, ``crawl-log`` or ``warc``: a file
+        for each crawl. ``store``: a store named ``crawlgauge.store``. ``table`` (of a table, if
+        not given): ``overlaps.json``.
     workers
         Threads that write; as many as there are processors if not given.
     progress
@@ -472,7 +361,7 @@ def write_simulated(
     Returns
     -------
     tuple
-        The files, without that of the truth.
+        What was written besides the truth.
 
     Raises
     ------
@@ -481,59 +370,62 @@ def write_simulated(
     SourceError
         If the folder cannot be written to.
     """
+    folder = Path(folder)
     if form is None:
         form = "table" if isinstance(simulated, SimulatedTable) else "url-lists"
     if form == "table":
         table = simulated if isinstance(simulated, SimulatedTable) else count_archive(simulated)
-        write_truth(table.truth, folder)
-        write_overlaps(table, folder / TABLE_FILE)
-        return (folder / TABLE_FILE,)
+        _write_truth(table.truth, folder)
+        write_overlaps(table, folder / "overlaps.json")
+        return (folder / "overlaps.json",)
     if isinstance(simulated, SimulatedTable):
         raise SimulationError(
             f"a table holds no URLs and cannot be written as {form}; simulate sets instead"
         )
+    if form == "store":
+        return (_write_store(simulated, folder, workers, progress),)
     if form not in _WRITINGS:
         raise SimulationError(f"no files of the form {form!r}; there are {', '.join(FILE_FORMS)}")
-    return _write_crawls(simulated, folder, _WRITINGS[form], workers, progress)
+    return _write_crawls(simulated, folder, form, workers, progress)
 
 
-def write_truth(truth: Truth, folder: Path) -> Path:
-    """Write the truth as ``truth.json`` and return its path.
+def _write_store(
+    archive: SimulatedArchive, folder: Path, workers: int | None, progress: _Progress
+) -> Path:
+    _write_truth(archive.truth, folder)
+    store = folder / DEFAULT_STORE
+    with tempfile.TemporaryDirectory() as lists:
+        paths = _write_crawls(archive, Path(lists), "url-lists", workers)
+        for number, (crawl, path) in enumerate(zip(archive.crawls, paths, strict=True), start=1):
+            add_crawl(store, crawl.label, path, date=crawl.date, replace=True)
+            if progress is not None:
+                progress(number, len(paths))
+    return store
 
-    Parameters
-    ----------
-    truth
-        What to write.
-    folder
-        Made if it is missing.
 
-    Raises
-    ------
-    SourceError
-        If the folder cannot be written to.
-    """
+def _write_truth(truth: Truth, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SourceError(f"the folder {folder} cannot be made: {error.strerror}") from error
-    path = folder / TRUTH_FILE
-    _write_file(path, [json.dumps(truth.to_dict(), indent=1).encode() + b"\n"], compress=False)
-    return path
+    content = json.dumps(truth.to_dict(), indent=1).encode() + b"\n"
+    _write_file(folder / "truth.json", [content], compress=False)
 
 
 def _write_crawls(
     archive: SimulatedArchive,
     folder: Path,
-    writing: _Writing,
+    form: str,
     workers: int | None,
-    progress: Callable[[int, int | None], None] | None,
+    progress: _Progress = None,
 ) -> tuple[Path, ...]:
+    suffix, render, compress = _WRITINGS[form]
     n_crawls = len(archive.crawls)
-    paths = tuple(folder / f"{crawl.label}{writing.suffix}" for crawl in archive.crawls)
-    write_truth(archive.truth, folder)
+    paths = tuple(folder / f"{crawl.label}{suffix}" for crawl in archive.crawls)
+    _write_truth(archive.truth, folder)
 
     def write(number: int) -> None:
-        _write_file(paths[number], writing.render(archive, number), compress=writing.compress)
+        _write_file(paths[number], render(archive, number), compress=compress)
 
     pool = ThreadPoolExecutor(max_workers=workers or os.cpu_count())
     try:

@@ -1,22 +1,20 @@
 """The urn as sets: URLs are born, die and are captured one by one, with whole columns at once."""
 
 import functools
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.errors import SimulationError
 from crawlgauge.simulate.archive import SimulatedArchive, SimulatedCrawl
 from crawlgauge.simulate.urn_plan import (
-    Stratum,
     UrnPlan,
     find_capture_scale,
     make_plan,
     make_random,
     make_truth,
 )
-from crawlgauge.simulate.urn_settings import UrnSettings
+from crawlgauge.simulate.urn_settings import UrnSettings, require
 
 __all__ = ["choose_among", "choose_from_cells", "draw_sets"]
 
@@ -75,7 +73,9 @@ def choose_from_cells(
     n_chosen
         At most as many as there are.
     """
-    sums = [_pad_to_power_of_two(counts.ravel())]
+    padded = np.zeros(1 << max(0, counts.size - 1).bit_length(), dtype=np.int64)
+    padded[: counts.size] = counts.ravel()
+    sums = [padded]
     while sums[-1].size > 1:
         sums.append(sums[-1][::2] + sums[-1][1::2])
     chosen = np.array([n_chosen], dtype=np.int64)
@@ -83,12 +83,6 @@ def choose_from_cells(
         left = _draw_hypergeometric(rng, level[::2], level[1::2], chosen)
         chosen = np.column_stack([left, chosen - left]).ravel()
     return chosen[: counts.size].reshape(counts.shape)
-
-
-def _pad_to_power_of_two(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    padded = np.zeros(1 << max(0, counts.size - 1).bit_length(), dtype=np.int64)
-    padded[: counts.size] = counts
-    return padded
 
 
 def _draw_hypergeometric(
@@ -186,118 +180,90 @@ def draw_sets(settings: UrnSettings, *, seed: int = 1) -> SimulatedArchive:
     >>> [(crawl.label, crawl.url_numbers.size) for crawl in archive.crawls[:3]]
     [('2013-12', 460), ('2014-06', 460), ('2014-12', 460)]
     """
-    if settings.table_noise is not None:
-        raise SimulationError(
-            f"the scenario {settings.scenario} has noise of the overlaps themselves, which no sets "
-            "of URLs can have; simulate it as a table"
-        )
+    require(
+        settings.table_noise is None,
+        f"the scenario {settings.scenario} has noise of the overlaps themselves, which no sets "
+        "of URLs can have; simulate it as a table",
+    )
     plan = make_plan(settings, seed)
-    rng = make_random(seed, "sets")
-    population = _Population(plan, rng)
+    population = _Population(plan, make_random(seed, "sets"))
     crawls = []
     for number, (label, date) in enumerate(zip(plan.labels, plan.dates, strict=True)):
-        if number:
-            population.turn_over(number)
+        population.turn_over(number)
         captured = population.capture(number)
         crawls.append(SimulatedCrawl(label=label, date=date, url_numbers=captured))
     n_hosts = settings.n_hosts if settings.host_noise is None else settings.host_noise.n_hosts
     return SimulatedArchive(
         crawls=tuple(crawls),
-        truth=make_truth(
-            plan, np.array([crawl.url_numbers.size for crawl in crawls]), plan.populations
-        ),
+        truth=make_truth(plan, [crawl.url_numbers.size for crawl in crawls], plan.populations),
         name_urls=functools.partial(name_university_urls, n_hosts=n_hosts),
     )
 
 
-class _Urn:
-    """The living URLs of one stratum, with what must be known of each."""
-
-    def __init__(self, stratum: Stratum, settings: UrnSettings) -> None:
-        self.stratum = stratum
-        self._cv = settings.capture_cv
-        self.numbers = np.empty(0, dtype=np.int64)
-        self.weights = np.empty(0, dtype=np.float32) if self._cv > 0 else None
-        self.last_seen = np.empty(0, dtype=np.int16) if settings.has_memory else None
-
-    def turn_over(
-        self, rng: np.random.Generator, *, survival: float, n_wanted: int, n_born: int
-    ) -> int:
-        """Let URLs die and be born, and return how many were born ever."""
-        n = self.numbers.size
-        n_dead = max(int(rng.binomial(n, 1 - survival)), n - n_wanted)
-        dead = np.flatnonzero(choose_among(rng, n, n_dead))
-        n_new = n_wanted - (n - n_dead)
-        # Newborn URLs take the places of dead ones; the columns are rebuilt only where they grow
-        # or shrink.
-        n_replaced = min(n_new, n_dead)
-        places = dead[:n_replaced]
-        self.numbers[places] = np.arange(n_born, n_born + n_replaced)
-        if self.weights is not None:
-            self.weights[places] = self._draw_weights(rng, n_replaced)
-        if self.last_seen is not None:
-            self.last_seen[places] = _NEVER
-        if n_dead > n_replaced:
-            self._drop(dead[n_replaced:])
-        elif n_new > n_replaced:
-            self._append(rng, np.arange(n_born + n_replaced, n_born + n_new))
-        return n_born + n_new
-
-    def _draw_weights(self, rng: np.random.Generator, n: int) -> NDArray[np.float32]:
-        shape = 1 / self._cv**2
-        return rng.standard_gamma(shape, n, dtype=np.float32) / np.float32(shape)
-
-    def _drop(self, places: NDArray[np.int64]) -> None:
-        self.numbers = np.delete(self.numbers, places)
-        if self.weights is not None:
-            self.weights = np.delete(self.weights, places)
-        if self.last_seen is not None:
-            self.last_seen = np.delete(self.last_seen, places)
-
-    def _append(self, rng: np.random.Generator, numbers: NDArray[np.int64]) -> None:
-        self.numbers = np.concatenate([self.numbers, numbers])
-        if self.weights is not None:
-            self.weights = np.concatenate([self.weights, self._draw_weights(rng, numbers.size)])
-        if self.last_seen is not None:
-            unseen = np.full(numbers.size, _NEVER, dtype=np.int16)
-            self.last_seen = np.concatenate([self.last_seen, unseen])
-
-
 class _Population:
-    """All strata, and the ways in which crawls draw from them."""
+    """The living URLs of each stratum, and the ways in which crawls draw from them."""
 
     def __init__(self, plan: UrnPlan, rng: np.random.Generator) -> None:
         self._plan = plan
         self._rng = rng
-        self._urns = [_Urn(stratum, plan.settings) for stratum in plan.strata]
         self._n_born = 0
-        self._renew(0, np.ones(len(self._urns)))
+        # What must be known of each URL, by stratum.
+        self._strata = [self._bear(0) for _ in plan.weights]
 
     def turn_over(self, crawl: int) -> None:
-        self._renew(crawl, self._plan.survival(crawl))
+        """Let URLs die and be born."""
+        survival = self._plan.survival(crawl) if crawl else np.ones(len(self._strata))
+        for number, urls in enumerate(self._strata):
+            n, n_wanted = urls["number"].size, int(self._plan.counts[number, crawl])
+            n_dead = max(int(self._rng.binomial(n, 1 - survival[number])), n - n_wanted)
+            dead = np.flatnonzero(choose_among(self._rng, n, n_dead))
+            n_new = n_wanted - (n - n_dead)
+            # Newborn URLs take the places of dead ones; the columns are rebuilt only where they
+            # grow or shrink.
+            n_replaced = min(n_new, n_dead)
+            for name, born in self._bear(n_replaced).items():
+                urls[name][dead[:n_replaced]] = born
+            if n_dead > n_replaced:
+                left = {name: np.delete(column, dead[n_replaced:]) for name, column in urls.items()}
+                self._strata[number] = left
+            elif n_new > n_replaced:
+                more = self._bear(n_new - n_replaced)
+                self._strata[number] = {
+                    name: np.concatenate([column, more[name]]) for name, column in urls.items()
+                }
+
+    def _bear(self, n: int) -> dict[str, NDArray[Any]]:
+        """Return newborn URLs: their numbers, and what else must be known of them."""
+        urls: dict[str, NDArray[Any]] = {"number": np.arange(self._n_born, self._n_born + n)}
+        self._n_born += n
+        settings = self._plan.settings
+        if settings.capture_cv > 0:
+            shape = 1 / settings.capture_cv**2
+            drawn = self._rng.standard_gamma(shape, n, dtype=np.float32)
+            urls["weight"] = drawn / np.float32(shape)
+        if settings.has_memory:
+            urls["last_seen"] = np.full(n, _NEVER, dtype=np.int16)
+        return urls
 
     def capture(self, crawl: int) -> NDArray[np.int64]:
         """Return the numbers of the URLs that a crawl captures."""
-        urns = [urn for urn in self._urns if urn.stratum.in_scope[crawl]]
+        strata = np.flatnonzero(self._plan.in_scope[:, crawl]).tolist()
         settings = self._plan.settings
         if settings.has_memory:
-            chosen = self._choose_with_memory(crawl, urns)
+            chosen = self._choose_with_memory(crawl, strata)
         elif settings.is_even:
-            chosen = self._choose_evenly(crawl, urns)
+            chosen = self._choose_evenly(crawl, strata)
         else:
-            chosen = self._choose_by_weight(crawl, urns)
-        numbers = [urn.numbers[part] for urn, part in zip(urns, chosen, strict=True)]
+            scale = self._plan.capture_scale(crawl)
+            chosen = [self._choose_by_weight(crawl, number, scale) for number in strata]
+        numbers = [
+            self._strata[number]["number"][part]
+            for number, part in zip(strata, chosen, strict=True)
+        ]
         return numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
 
-    def _renew(self, crawl: int, survival: NDArray[np.float64]) -> None:
-        for urn, share in zip(self._urns, survival, strict=True):
-            n_wanted = int(urn.stratum.populations[crawl])
-            self._n_born = urn.turn_over(
-                self._rng, survival=float(share), n_wanted=n_wanted, n_born=self._n_born
-            )
-
-    def _choose_evenly(self, crawl: int, urns: Sequence[_Urn]) -> list[NDArray[np.bool_]]:
-        sizes = [urn.numbers.size for urn in urns]
+    def _choose_evenly(self, crawl: int, strata: list[int]) -> list[NDArray[np.bool_]]:
+        sizes = [self._strata[number]["number"].size for number in strata]
         parts = self._rng.multivariate_hypergeometric(
             sizes, int(self._plan.sizes[crawl]), method="marginals"
         )
@@ -306,42 +272,33 @@ class _Population:
             for size, part in zip(sizes, parts, strict=True)
         ]
 
-    def _choose_by_weight(self, crawl: int, urns: Sequence[_Urn]) -> list[NDArray[np.bool_]]:
-        scale = self._plan.capture_scale(crawl)
-        chosen = []
-        for urn in urns:
-            n = urn.numbers.size
-            if urn.weights is None and self._plan.host_weights is None:
-                share = min(1.0, scale * urn.stratum.weight)
-                chosen.append(choose_among(self._rng, n, int(self._rng.binomial(n, share))))
-            else:
-                drawn = self._rng.random(n, dtype=np.float32)
-                chosen.append(drawn < scale * self._weights_of(urn, crawl))
-        return chosen
+    def _choose_by_weight(self, crawl: int, number: int, scale: float) -> NDArray[np.bool_]:
+        n = self._strata[number]["number"].size
+        if self._plan.settings.capture_cv > 0 or self._plan.host_weights is not None:
+            return self._rng.random(n, dtype=np.float32) < scale * self._weights_of(number, crawl)
+        share = min(1.0, scale * self._plan.weights[number])
+        return choose_among(self._rng, n, int(self._rng.binomial(n, share)))
 
-    def _weights_of(self, urn: _Urn, crawl: int) -> NDArray[np.float32]:
-        weights = np.full(urn.numbers.size, urn.stratum.weight, dtype=np.float32)
-        if urn.weights is not None:
-            weights *= urn.weights
+    def _weights_of(self, number: int, crawl: int) -> NDArray[np.float32]:
+        urls = self._strata[number]
+        weights = np.full(urls["number"].size, self._plan.weights[number], dtype=np.float32)
+        if "weight" in urls:
+            weights *= urls["weight"]
         if self._plan.host_weights is not None:
             of_hosts = self._plan.host_weights[crawl].astype(np.float32)
-            weights *= of_hosts[urn.numbers % of_hosts.size]
+            weights *= of_hosts[urls["number"] % of_hosts.size]
         return weights
 
-    def _choose_with_memory(self, crawl: int, urns: Sequence[_Urn]) -> list[NDArray[np.bool_]]:
-        columns = [urn.last_seen for urn in urns if urn.last_seen is not None]
-        last_seen = np.concatenate(columns)
-        weights = (
-            None
-            if self._plan.settings.is_even
-            else np.concatenate([self._weights_of(urn, crawl) for urn in urns])
-        )
+    def _choose_with_memory(self, crawl: int, strata: list[int]) -> list[NDArray[np.bool_]]:
+        columns = [self._strata[number]["last_seen"] for number in strata]
         chosen = _capture_with_memory(
             self._rng,
             self._plan.settings,
             n_wanted=int(self._plan.sizes[crawl]),
-            age=crawl - last_seen,
-            weights=weights,
+            age=crawl - np.concatenate(columns),
+            weights=None
+            if self._plan.settings.is_even
+            else np.concatenate([self._weights_of(number, crawl) for number in strata]),
         )
         parts = np.split(chosen, np.cumsum([column.size for column in columns])[:-1])
         for column, part in zip(columns, parts, strict=True):

@@ -1,14 +1,16 @@
 """What a simulated urn is told: its population, its crawls, and how they depart from the urn."""
 
 import datetime as dt
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.errors import SimulationError
+from crawlgauge.provenance import Setting
 
 __all__ = [
     "Avoidance",
@@ -24,10 +26,33 @@ __all__ = [
     "change_settings",
     "choose_dates",
     "course_values",
+    "describe",
     "first_value",
+    "flatten_settings",
+    "is_noisy",
     "label_dates",
+    "require",
     "years_since_first",
 ]
+
+
+def require(is_possible: bool, message: str) -> None:
+    """Refuse settings that are not possible, with a message.
+
+    Parameters
+    ----------
+    is_possible
+        What must be true of them.
+    message
+        What is wrong if it is not.
+
+    Raises
+    ------
+    SimulationError
+        Of that message.
+    """
+    if not is_possible:
+        raise SimulationError(message)
 
 
 # --------------------------------------------------------------------- A number that each crawl has
@@ -55,15 +80,13 @@ class Course:
     jump: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.growth_per_year > -1:
-            raise SimulationError(
-                f"a growth of {self.growth_per_year} a year; it must be above -1, "
-                "which is a loss of all"
-            )
-        if not self.noise_sd >= 0:
-            raise SimulationError(f"a noise of {self.noise_sd}; it cannot be negative")
-        if not self.jump > 0:
-            raise SimulationError(f"a jump by the factor {self.jump}; it must be above 0")
+        require(
+            self.growth_per_year > -1,
+            f"a growth of {self.growth_per_year} a year; it must be above -1, which is a loss of "
+            "all",
+        )
+        require(self.noise_sd >= 0, f"a noise of {self.noise_sd}; it cannot be negative")
+        require(self.jump > 0, f"a jump by the factor {self.jump}; it must be above 0")
 
 
 Series = float | Course | tuple[float, ...]
@@ -96,10 +119,10 @@ def course_values(
             values = values * np.exp(series.noise_sd * rng.standard_normal(years.size))
         return values
     if isinstance(series, Sequence):
-        if len(series) != years.size:
-            raise SimulationError(
-                f"{len(series)} numbers were given for {years.size} crawls; give one for each"
-            )
+        require(
+            len(series) == years.size,
+            f"{len(series)} numbers were given for {years.size} crawls; give one for each",
+        )
         return np.array(series, dtype=np.float64)
     return np.full(years.size, float(series))
 
@@ -114,7 +137,6 @@ def first_value(series: Series) -> float:
 # ----------------------------------------------------------------- when simulated crawls take place
 
 
-_MONTHS_PER_YEAR = 12
 _LAST_DAY_OF_EVERY_MONTH = 28
 _MIN_DAYS_BETWEEN = 14
 _DAY_OF_A_MONTH_LABEL = 15
@@ -142,22 +164,23 @@ class DatePlan:
     irregular: bool = False
 
     def __post_init__(self) -> None:
-        if self.n_crawls < 1:
-            raise SimulationError(f"{self.n_crawls} crawls; an archive needs at least one")
-        if self.months_between < 1:
-            raise SimulationError(
-                f"{self.months_between} months between crawls; at least one is needed. "
-                "Give the dates themselves for crawls that are closer together"
-            )
-        if self.first.day > _LAST_DAY_OF_EVERY_MONTH:
-            raise SimulationError(
-                f"a series cannot begin on {self.first}: not every month has that day"
-            )
+        require(self.n_crawls >= 1, f"{self.n_crawls} crawls; an archive needs at least one")
+        require(
+            self.months_between >= 1,
+            f"{self.months_between} months between crawls; at least one is needed. "
+            "Give the dates themselves for crawls that are closer together",
+        )
+        require(
+            self.first.day <= _LAST_DAY_OF_EVERY_MONTH,
+            f"a series cannot begin on {self.first}: not every month has that day",
+        )
 
     def regular_dates(self) -> tuple[dt.date, ...]:
         """Return the dates at equal distances."""
+        months = self.first.month - 1 + self.months_between * np.arange(self.n_crawls)
         return tuple(
-            _add_months(self.first, self.months_between * number) for number in range(self.n_crawls)
+            self.first.replace(year=self.first.year + int(month) // 12, month=int(month) % 12 + 1)
+            for month in months
         )
 
 
@@ -205,8 +228,7 @@ def change_length(
     """
     if isinstance(plan, DatePlan):
         return replace(plan, n_crawls=n_crawls)
-    if n_crawls > len(plan):
-        raise SimulationError(f"{n_crawls} crawls, but only {len(plan)} dates were given")
+    require(n_crawls <= len(plan), f"{n_crawls} crawls, but only {len(plan)} dates were given")
     return plan[:n_crawls]
 
 
@@ -237,15 +259,11 @@ def years_since_first(dates: tuple[dt.date, ...]) -> NDArray[np.float64]:
     return np.array([(date - dates[0]).days / DAYS_PER_YEAR for date in dates])
 
 
-def _add_months(date: dt.date, months: int) -> dt.date:
-    years, month = divmod(date.month - 1 + months, _MONTHS_PER_YEAR)
-    return date.replace(year=date.year + years, month=month + 1)
-
-
 # --------------------------------------------------------------------- what a simulated urn is told
 
 
 _HALF_YEARLY = DatePlan()
+_LOST_IN_ADDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,12 +285,13 @@ class UrlClass:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 < self.share <= 1:
-            raise SimulationError(f"a class with the share {self.share}; above 0 and at most 1")
+        require(0 < self.share <= 1, f"a class with the share {self.share}; above 0 and at most 1")
         if self.persistence is not None:
-            _check_persistence(self.persistence)
-        if not 0 < self.weight < float("inf"):
-            raise SimulationError(f"a class with the weight {self.weight}; it must be above 0")
+            _require_share("persistence", self.persistence)
+        require(
+            0 < self.weight < float("inf"),
+            f"a class with the weight {self.weight}; it must be above 0",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,9 +310,8 @@ class Avoidance:
     probability: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.n_crawls < 1:
-            raise SimulationError(f"avoidance of the last {self.n_crawls} crawls; at least one")
-        _check_share("the probability of avoidance", self.probability)
+        require(self.n_crawls >= 1, f"avoidance of the last {self.n_crawls} crawls; at least one")
+        _require_share("the probability of avoidance", self.probability)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,7 +330,7 @@ class ScopeChange:
     from_crawl: int | None = None
 
     def __post_init__(self) -> None:
-        _check_share("the share that two scopes have in common", self.share_common)
+        _require_share("the share that two scopes have in common", self.share_common)
 
     def index(self, n_crawls: int) -> int:
         """Return the first crawl with the new scope.
@@ -328,11 +346,11 @@ class ScopeChange:
             If there is no crawl before or none after the change.
         """
         index = n_crawls // 2 if self.from_crawl is None else self.from_crawl
-        if not 0 < index < n_crawls:
-            raise SimulationError(
-                f"the scope cannot change from crawl {index} on: with {n_crawls} crawls, counted "
-                f"from 0, it must be one of 1 to {n_crawls - 1}"
-            )
+        require(
+            0 < index < n_crawls,
+            f"the scope cannot change from crawl {index} on: with {n_crawls} crawls, counted "
+            f"from 0, it must be one of 1 to {n_crawls - 1}",
+        )
         return index
 
 
@@ -352,8 +370,9 @@ class HostNoise:
     sd: float
 
     def __post_init__(self) -> None:
-        if self.n_hosts < 2 or not self.sd > 0:  # noqa: PLR2004 - of one host no part is preferred
-            raise SimulationError("host noise needs at least two hosts and an sd above 0")
+        # Of one host no part is preferred.
+        is_possible = self.n_hosts > 1 and self.sd > 0
+        require(is_possible, "host noise needs at least two hosts and an sd above 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -375,8 +394,8 @@ class TableNoise:
     pair_sd: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (self.column_sd >= 0 and self.row_sd >= 0 and self.pair_sd >= 0):
-            raise SimulationError("the standard deviations of noise cannot be negative")
+        is_possible = self.column_sd >= 0 and self.row_sd >= 0 and self.pair_sd >= 0
+        require(is_possible, "the standard deviations of noise cannot be negative")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -440,26 +459,31 @@ class UrnSettings:
     n_hosts: int = 150
 
     def __post_init__(self) -> None:
-        _check_persistence(self.persistence)
-        _check_dates(self.dates)
-        _check_classes(self.classes)
-        if not self.capture_cv >= 0:
-            raise SimulationError(f"a capture CV of {self.capture_cv}; it cannot be negative")
-        if not 0 <= self.reseeded_share < 1:
-            raise SimulationError(
-                f"a re-seeded share of {self.reseeded_share}; it must be at least 0 and below 1"
-            )
-        if self.avoidance is not None and self.reseeded_share > 0:
-            raise SimulationError(
-                "avoidance and re-seeding contradict each other; choose one of them"
-            )
-        if isinstance(self.population, Course) and self.population.noise_sd > 0:
-            raise SimulationError(
-                "a population cannot jump at random, as its URLs live on from crawl to crawl; "
-                "use noise of the coverage, or the column noise of tables"
-            )
-        if self.n_hosts < 1:
-            raise SimulationError(f"{self.n_hosts} hosts; at least one is needed")
+        _require_share("persistence", self.persistence)
+        if isinstance(self.dates, tuple):
+            require(bool(self.dates), "no dates were given; an archive needs at least one crawl")
+            is_rising = list(self.dates) == sorted(self.dates)
+            require(is_rising, "the dates of crawls must be given in rising order")
+        total = sum(kind.share for kind in self.classes)
+        require(
+            abs(total - 1) < _LOST_IN_ADDING,
+            f"the shares of the classes add up to {total:g}, not to 1",
+        )
+        require(self.capture_cv >= 0, f"a capture CV of {self.capture_cv}; it cannot be negative")
+        require(
+            0 <= self.reseeded_share < 1,
+            f"a re-seeded share of {self.reseeded_share}; it must be at least 0 and below 1",
+        )
+        require(
+            self.avoidance is None or self.reseeded_share == 0,
+            "avoidance and re-seeding contradict each other; choose one of them",
+        )
+        require(
+            not is_noisy(self.population),
+            "a population cannot jump at random, as its URLs live on from crawl to crawl; "
+            "use noise of the coverage, or the column noise of tables",
+        )
+        require(self.n_hosts >= 1, f"{self.n_hosts} hosts; at least one is needed")
         if self.scope_change is not None:
             self.scope_change.index(self.n_crawls)
 
@@ -482,10 +506,7 @@ class UrnSettings:
     @property
     def is_same_for_all_seeds(self) -> bool:
         """Whether dates, sizes and weights are settled before anything is drawn."""
-        has_noise = any(
-            isinstance(series, Course) and series.noise_sd > 0
-            for series in (self.coverage, self.size)
-        )
+        has_noise = is_noisy(self.coverage) or is_noisy(self.size)
         is_irregular = isinstance(self.dates, DatePlan) and self.dates.irregular
         return not has_noise and not is_irregular and self.host_noise is None
 
@@ -497,16 +518,9 @@ class UrnSettings:
             for kind in self.classes
         )
 
-    @property
-    def common_persistence(self) -> float | None:
-        """Persistence of all URLs, or None where classes differ in it."""
-        found = set(self.class_persistences)
-        return found.pop() if len(found) == 1 else None
-
 
 def change_settings(
     settings: UrnSettings,
-    *,
     n_crawls: int | None = None,
     population: int | None = None,
     coverage: float | None = None,
@@ -537,11 +551,11 @@ def change_settings(
     if coverage is not None:
         settings = replace(settings, coverage=_change_first(settings.coverage, coverage), size=None)
     if persistence is not None:
-        if all(kind.persistence is not None for kind in settings.classes):
-            raise SimulationError(
-                f"in the scenario {settings.scenario} every class of URLs has a persistence of its "
-                "own; it cannot be given another"
-            )
+        require(
+            any(kind.persistence is None for kind in settings.classes),
+            f"in the scenario {settings.scenario} every class of URLs has a persistence of its "
+            "own; it cannot be given another",
+        )
         settings = replace(settings, persistence=persistence)
     return settings
 
@@ -555,24 +569,176 @@ def _change_first(series: Series, value: float) -> Series:
     return value
 
 
-def _check_share(name: str, share: float) -> None:
-    if not 0 < share <= 1:
-        raise SimulationError(f"{name} is {share}; it must be above 0 and at most 1")
+def _require_share(name: str, share: float) -> None:
+    require(0 < share <= 1, f"{name} is {share}; it must be above 0 and at most 1")
 
 
-def _check_persistence(persistence: float) -> None:
-    _check_share("persistence", persistence)
+def is_noisy(series: Series | None) -> bool:
+    """Tell whether a series differs from seed to seed."""
+    return isinstance(series, Course) and series.noise_sd > 0
 
 
-def _check_dates(dates: DatePlan | tuple[dt.date, ...]) -> None:
-    if isinstance(dates, tuple):
-        if not dates:
-            raise SimulationError("no dates were given; an archive needs at least one crawl")
-        if list(dates) != sorted(dates):
-            raise SimulationError("the dates of crawls must be given in rising order")
+# ------------------------------------------------------- settings in plain words, and as plain data
 
 
-def _check_classes(classes: tuple[UrlClass, ...]) -> None:
-    total = sum(kind.share for kind in classes)
-    if not abs(total - 1) < 1e-9:  # noqa: PLR2004 - what adding up shares may lose
-        raise SimulationError(f"the shares of the classes add up to {total:g}, not to 1")
+_MONTHS_IN_WORDS = {1: "a month", 6: "half a year", 12: "a year"}
+
+
+def describe(settings: UrnSettings) -> str:
+    """Tell in plain words what is simulated, a sentence a line.
+
+    Parameters
+    ----------
+    settings
+        What to tell of.
+
+    Examples
+    --------
+    >>> print(describe(UrnSettings(scenario="pure")))
+    pure: 15 crawls, half a year apart, from 2013-12-15 on.
+    At any time a crawl could reach 200,000 URLs.
+    73 % of them live on for a year; new ones take the places of the others.
+    Each crawl captures 46 % of them, chosen at random.
+    """
+    sentences = (_tell_dates, _tell_population, _tell_capture, _tell_departures)
+    return "\n".join(itertools.chain.from_iterable(tell(settings) for tell in sentences))
+
+
+def flatten_settings(settings: UrnSettings) -> dict[str, Setting]:
+    """Return settings by name, those within others with a dot; what is at rest is left out.
+
+    Parameters
+    ----------
+    settings
+        What to flatten.
+
+    Examples
+    --------
+    >>> flat = flatten_settings(UrnSettings())
+    >>> flat["dates.n_crawls"], flat["coverage"], "avoidance" in flat
+    (15, 0.46, False)
+    """
+    return dict(_flatten("", settings))
+
+
+def _flatten(name: str, value: object) -> Iterator[tuple[str, Setting]]:
+    if is_dataclass(value):
+        for field in fields(value):
+            if not (name == "" and field.name == "scenario"):
+                yield from _flatten(f"{name}.{field.name}".lstrip("."), getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for number, part in enumerate(value):
+            yield from _flatten(f"{name}.{number}", part)
+    elif isinstance(value, dt.date):
+        yield name, value.isoformat()
+    elif isinstance(value, str | int | float):
+        yield name, value
+
+
+def _tell_dates(settings: UrnSettings) -> Iterator[str]:
+    dates = settings.dates
+    if not isinstance(dates, DatePlan):
+        when = f"{len(dates)} crawls at given dates from {dates[0]} to {dates[-1]}"
+    elif dates.irregular:
+        last = dates.regular_dates()[-1]
+        when = f"{dates.n_crawls} crawls at irregular dates between {dates.first} and {last}"
+    else:
+        months = _MONTHS_IN_WORDS.get(dates.months_between, f"{dates.months_between} months")
+        when = f"{dates.n_crawls} crawls, {months} apart, from {dates.first} on"
+    yield f"{settings.scenario}: {when}."
+
+
+def _tell_population(settings: UrnSettings) -> Iterator[str]:
+    yield _tell_series(
+        settings.population,
+        _count,
+        ("Crawls could reach", "The first crawl could reach", "At any time a crawl could reach"),
+        "URLs",
+    )
+    if len(settings.classes) == 1:
+        persistence = settings.class_persistences[0]
+        yield (
+            f"{_percent(persistence)} of them live on for a year; new ones take the places of the "
+            "others."
+        )
+        return
+    for kind, persistence in zip(settings.classes, settings.class_persistences, strict=True):
+        weight = "" if settings.is_even else f" and are captured with the weight {kind.weight:g}"
+        yield (
+            f"{_percent(kind.share)} of them are of a kind of which {_percent(persistence)} live "
+            f"on for a year{weight}."
+        )
+
+
+def _tell_capture(settings: UrnSettings) -> Iterator[str]:
+    series, tell, of_what = settings.coverage, _percent, "of them"
+    if settings.size is not None:
+        series, tell = settings.size, _count
+    elif settings.is_even and not settings.has_memory:
+        of_what = "of them, chosen at random"
+    is_level = isinstance(series, Course) and series.growth_per_year == 0 and series.jump == 1
+    first = "A typical crawl captures" if is_level else "The first crawl captures"
+    yield _tell_series(series, tell, ("Crawls capture", first, "Each crawl captures"), of_what)
+    if settings.capture_cv > 0:
+        yield (
+            "Some URLs are captured more readily than others, in every crawl: their weights are "
+            f"gamma-distributed with a coefficient of variation of {settings.capture_cv:g}."
+        )
+
+
+def _tell_series(
+    series: Series, tell: Callable[[float], str], subjects: tuple[str, str, str], of_what: str
+) -> str:
+    of_given, of_course, of_each = subjects
+    if isinstance(series, tuple):
+        return f"{of_given} from {tell(min(series))} to {tell(max(series))} {of_what}, as given."
+    if not isinstance(series, Course):
+        return f"{of_each} {tell(series)} {of_what}."
+    words = [f"{of_course} {tell(series.first)} {of_what}"]
+    if series.growth_per_year != 0:
+        more = "more" if series.growth_per_year > 0 else "less"
+        words.append(f"{_percent(abs(series.growth_per_year))} {more} each year")
+    if series.jump != 1:
+        words.append(f"{series.jump:g} times that from the middle of the series on")
+    if series.noise_sd > 0:
+        words.append(f"with log-normal noise of sd {series.noise_sd:g} from crawl to crawl")
+    return f"{', '.join(words)}."
+
+
+def _tell_departures(settings: UrnSettings) -> Iterator[str]:
+    if (avoidance := settings.avoidance) is not None:
+        last = "crawl" if avoidance.n_crawls == 1 else f"{avoidance.n_crawls} crawls"
+        yield (
+            f"A crawl passes over {_percent(avoidance.probability)} of the URLs that the last "
+            f"{last} captured, as long as others are left."
+        )
+    if settings.reseeded_share > 0:
+        yield (
+            f"{_percent(settings.reseeded_share)} of each crawl are URLs taken over from the crawl "
+            "before."
+        )
+    if (change := settings.scope_change) is not None:
+        yield (
+            f"From crawl {change.index(settings.n_crawls) + 1} on the configuration is another: "
+            f"{_percent(change.share_common)} of the old scope are within the new one, which is "
+            "as large."
+        )
+    if (hosts := settings.host_noise) is not None:
+        yield (
+            f"Each crawl prefers other hosts: it weights each of {hosts.n_hosts} hosts at random, "
+            f"with a log-normal factor of sd {hosts.sd:g}."
+        )
+    if (noise := settings.table_noise) is not None:
+        yield (
+            "The overlaps themselves have log-normal noise: of each crawl's coverage "
+            f"(sd {noise.column_sd:g}), of each crawl's quality as a marker (sd {noise.row_sd:g}) "
+            f"and of each pair (sd {noise.pair_sd:g})."
+        )
+
+
+def _percent(number: float) -> str:
+    return f"{100 * number:.3g} %"
+
+
+def _count(number: float) -> str:
+    return f"{number:,.0f}"

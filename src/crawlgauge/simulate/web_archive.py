@@ -3,34 +3,27 @@
 import datetime as dt
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.core.frontier import crawl_frontier
-from crawlgauge.errors import SimulationError
 from crawlgauge.simulate.archive import CrawlTruth, SimulatedArchive, SimulatedCrawl, Truth
-from crawlgauge.simulate.urn_settings import choose_dates, label_dates, years_since_first
-from crawlgauge.simulate.web_graph import (
-    Links,
-    Web,
-    evolve_web,
-    find_distances,
-    list_links,
-    rank_pages,
-)
-from crawlgauge.simulate.web_settings import CrawlerSettings, Policy, TrapKind, WebSettings
+from crawlgauge.simulate.urn_settings import choose_dates, label_dates, require, years_since_first
+from crawlgauge.simulate.web_graph import Web, evolve_web, find_distances, list_links, rank_pages
+from crawlgauge.simulate.web_settings import CrawlerSettings, TrapKind, WebSettings
 
 __all__ = [
     "NEVER",
     "CrawlTask",
+    "View",
     "WebNames",
     "fetch_pages",
     "number_trap_urls",
     "simulate_crawlers",
-    "simulate_web",
 ]
 
 
@@ -41,22 +34,38 @@ NEVER = -1
 """The crawl that last held a page which none has held."""
 
 
+_DAMPING = 0.85
+_RANK_ROUNDS = 20
+
+
+class View:
+    """A web at a date as crawlers meet it: its links, what can be reached, and ranks.
+
+    Parameters
+    ----------
+    web
+        The living pages.
+    n_seeds
+        Hosts whose entry pages crawls begin with.
+    """
+
+    def __init__(self, web: Web, n_seeds: int) -> None:
+        self.web = web
+        self.links = list_links(web)
+        self.seeds = np.arange(n_seeds, dtype=np.int32)
+        is_reached = find_distances(*self.links, self.seeds) >= 0
+        self.population = np.flatnonzero(is_reached)
+        self.ranks = rank_pages(*self.links, is_reached, _DAMPING, _RANK_ROUNDS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CrawlTask:
     """All that a crawler may look at when it crawls.
 
     Parameters
     ----------
-    hosts
-        Of the living pages.
-    links
-        Between them.
-    seeds
-        Places of the seeds' entry pages.
-    population
-        Places of all pages that can be reached from the seeds, in rising order.
-    ranks
-        PageRank of the living pages; 0 where a page cannot be reached.
+    view
+        The web as it is.
     budget
         URLs to fetch.
     last_crawl
@@ -69,11 +78,7 @@ class CrawlTask:
         For each host whether it is slow.
     """
 
-    hosts: NDArray[np.int32]
-    links: Links
-    seeds: NDArray[np.int32]
-    population: NDArray[np.int64]
-    ranks: NDArray[np.float64]
+    view: View
     budget: int
     last_crawl: NDArray[np.int32]
     newest_crawl: int
@@ -82,8 +87,7 @@ class CrawlTask:
     slow_hosts: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Fetch:
+class Fetch(NamedTuple):
     """What a crawl fetched: places of pages, and how many pages of each host's trap."""
 
     pages: NDArray[np.int64]
@@ -102,172 +106,96 @@ def fetch_pages(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Genera
     rng
         The random numbers of this crawl.
     """
-    return _POLICIES[crawler.policy](task, crawler, rng)
-
-
-def _crawl_breadth_first(
-    task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator
-) -> Fetch:
-    return _crawl_frontier(task, crawler, rng, rule="level", order=rng.random(task.hosts.size))
-
-
-def _crawl_capped(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
-    return _crawl_frontier(
-        task,
-        crawler,
-        rng,
-        rule="level",
-        order=rng.random(task.hosts.size),
-        host_cap=max(1, round(crawler.host_cap_share * task.budget)),
-    )
-
-
-def _crawl_by_rank(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
-    noise = np.exp(crawler.priority_noise * rng.standard_normal(task.hosts.size))
-    return _crawl_frontier(task, crawler, rng, rule="score", order=task.ranks * noise)
-
-
-def _crawl_politely(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
-    n_hosts = task.slow_hosts.size
-    delays = np.exp(crawler.speed_spread * rng.standard_normal(n_hosts))
-    delays[task.slow_hosts] *= crawler.slow_factor
-    delays[rng.random(n_hosts) < crawler.down_share] = np.inf
-    order = np.empty(0)
-    return _crawl_frontier(task, crawler, rng, rule="host-turn", order=order, delays=delays)
-
-
-def _crawl_frontier(
-    task: CrawlTask,
-    crawler: CrawlerSettings,
-    rng: np.random.Generator,
-    *,
-    rule: str,
-    order: NDArray[np.float64],
-    delays: NDArray[np.float64] | None = None,
-    host_cap: int | None = None,
-) -> Fetch:
-    fails = rng.random(task.hosts.size) < crawler.failure_share
-    # A crawl that cannot reach one of its seeds is started again.
-    fails[task.seeds] = False
-    pages, n_in_trap = crawl_frontier(
-        task.links.starts,
-        task.links.targets,
-        task.hosts,
-        task.seeds,
-        fails.view(np.uint8),
-        rule,
-        order,
-        np.zeros(task.slow_hosts.size) if delays is None else delays,
-        task.has_trap.view(np.uint8),
-        task.n_trap_links,
-        task.budget,
-        task.budget if host_cap is None else host_cap,
-    )
-    return Fetch(pages=pages, n_in_trap=n_in_trap)
-
-
-def _draw_evenly(task: CrawlTask, _crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
-    return _choose(task, _draw(task.population, task.budget, rng))
-
-
-def _pass_over_recent(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
-    last = task.last_crawl[task.population]
-    is_recent = (last != NEVER) & (last == task.newest_crawl)
-    is_passed_over = is_recent & (rng.random(last.size) < crawler.avoidance)
-    wanted = _draw(task.population[~is_passed_over], task.budget, rng)
-    # Where too few others are left the budget is filled with pages of the crawl before.
-    others = _draw(task.population[is_passed_over], task.budget - wanted.size, rng)
-    return _choose(task, np.concatenate([wanted, others]))
-
-
-def _take_longest_unseen(
-    task: CrawlTask, _crawler: CrawlerSettings, rng: np.random.Generator
-) -> Fetch:
-    turn = task.last_crawl[task.population] + rng.random(task.population.size)
-    order = np.argsort(turn, kind="stable")
-    return _choose(task, task.population[order[: task.budget]])
+    population, budget = task.view.population, task.budget
+    last_crawl = task.last_crawl[population]
+    if crawler.policy == "uniform":
+        pages = _draw(population, budget, rng)
+    elif crawler.policy == "adaptive":
+        is_recent = (last_crawl != NEVER) & (last_crawl == task.newest_crawl)
+        is_passed_over = is_recent & (rng.random(last_crawl.size) < crawler.avoidance)
+        wanted = _draw(population[~is_passed_over], budget, rng)
+        # Where too few others are left the budget is filled with pages of the crawl before.
+        others = _draw(population[is_passed_over], budget - wanted.size, rng)
+        pages = np.concatenate([wanted, others])
+    elif crawler.policy == "longest-unseen":
+        turn = last_crawl + rng.random(population.size)
+        pages = population[np.argsort(turn, kind="stable")[:budget]]
+    else:
+        return _follow_links(task, crawler, rng)
+    return Fetch(pages, np.zeros(task.has_trap.size, dtype=np.int64))
 
 
 def _draw(places: NDArray[np.int64], n_wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
     return rng.choice(places, size=min(n_wanted, places.size), replace=False, shuffle=False)
 
 
-def _choose(task: CrawlTask, pages: NDArray[np.int64]) -> Fetch:
-    return Fetch(pages=pages, n_in_trap=np.zeros(task.has_trap.size, dtype=np.int64))
-
-
-_POLICIES: Mapping[Policy, Callable[[CrawlTask, CrawlerSettings, np.random.Generator], Fetch]] = {
-    "breadth-first": _crawl_breadth_first,
-    "uniform": _draw_evenly,
-    "pagerank": _crawl_by_rank,
-    "capped": _crawl_capped,
-    "polite": _crawl_politely,
-    "adaptive": _pass_over_recent,
-    "longest-unseen": _take_longest_unseen,
-}
+def _follow_links(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
+    view, n_hosts, host_cap = task.view, task.has_trap.size, task.budget
+    delays = np.zeros(n_hosts)
+    if crawler.policy == "pagerank":
+        noise = np.exp(crawler.priority_noise * rng.standard_normal(view.web.n_pages))
+        rule, order = "score", view.ranks * noise
+    elif crawler.policy == "polite":
+        delays = np.exp(crawler.speed_spread * rng.standard_normal(n_hosts))
+        delays[task.slow_hosts] *= crawler.slow_factor
+        delays[rng.random(n_hosts) < crawler.down_share] = np.inf
+        rule, order = "host-turn", np.empty(0)
+    else:
+        rule, order = "level", rng.random(view.web.n_pages)
+        if crawler.policy == "capped":
+            host_cap = max(1, round(crawler.host_cap_share * task.budget))
+    fails = rng.random(view.web.n_pages) < crawler.failure_share
+    # A crawl that cannot reach one of its seeds is started again.
+    fails[view.seeds] = False
+    pages, n_in_trap = crawl_frontier(
+        *view.links,
+        view.web.hosts,
+        view.seeds,
+        fails.view(np.uint8),
+        rule,
+        order,
+        delays,
+        task.has_trap.view(np.uint8),
+        task.n_trap_links,
+        task.budget,
+        host_cap,
+    )
+    return Fetch(pages, n_in_trap)
 
 
 # -------------- what is true of a simulated web and its crawls, measured on all that can be crawled
 
 
-def measure_fetch(
-    task: CrawlTask, fetch: Fetch, repeat: Fetch, *, trap_kind: TrapKind
+def _measure_fetch(
+    task: CrawlTask, fetch: Fetch, repeat: Fetch, trap_kind: TrapKind
 ) -> dict[str, float]:
     """Measure a crawl against all that it could have fetched.
 
-    URLs inside traps are endless and belong to no population: they are counted as URLs that the
-    crawl holds, but not in its coverage.
-
-    Parameters
-    ----------
-    task
-        The web at the crawl's date.
-    fetch
-        The crawl.
-    repeat
-        A second crawl of the same policy at the same moment, with its own random numbers.
-    trap_kind
-        Whether the repeat finds the same URLs inside traps.
-
-    Returns
-    -------
-    dict
-        ``coverage_by_pagerank``: share that the crawl holds of the PageRank of the crawlable
-        population. ``repeat_overlap``: share of the crawl's URLs, traps included, that the repeat
-        holds as well; without traps it is the coverage weighted by the policy's own chance of
-        capturing each page. ``n_trap_urls``: URLs inside traps that the crawl holds.
+    The repeat is a second crawl of the same policy at the same moment, with random numbers of its
+    own: without traps, the share of the URLs that it holds as well is the coverage weighted by the
+    policy's own chance of capturing each page. URLs inside traps are endless and belong to no
+    population: they are counted as URLs that the crawl holds, but not in its coverage.
     """
-    held = np.zeros(task.hosts.size, dtype=np.bool_)
+    held = np.zeros(task.view.web.n_pages, dtype=np.bool_)
     held[repeat.pages] = True
     n_both = int(held[fetch.pages].sum())
     if trap_kind == "calendar":
         n_both += int(np.minimum(fetch.n_in_trap, repeat.n_in_trap).sum())
-    n_trap_urls = int(fetch.n_in_trap.sum())
+    n_trap_urls, ranks = int(fetch.n_in_trap.sum()), task.view.ranks
     return {
-        "coverage_by_pagerank": float(task.ranks[fetch.pages].sum() / task.ranks.sum()),
+        "coverage_by_pagerank": float(ranks[fetch.pages].sum() / ranks.sum()),
         "repeat_overlap": n_both / (fetch.pages.size + n_trap_urls),
         "n_trap_urls": n_trap_urls,
     }
 
 
-def measure_persistence(
+def _measure_persistence(
     populations: Sequence[NDArray[np.int64]], years: Sequence[float]
 ) -> tuple[float | None, float | None]:
     """Measure which share of the crawlable population is crawlable a year later.
 
-    Parameters
-    ----------
-    populations
-        Numbers of the crawlable pages at each date.
-    years
-        The dates in years.
-
-    Returns
-    -------
-    tuple
-        Per year, from date to date (the geometric mean over all intervals), and from the first
-        date to the last. The second is higher where old pages live longer than young ones. None
-        without two dates.
+    From date to date (the geometric mean over all intervals), and from the first date to the last,
+    which is higher where old pages live longer than young ones. None without two dates.
     """
     span = years[-1] - years[0]
     if span == 0:
@@ -351,9 +279,8 @@ class WebNames:
 
     def _name_page(self, number: int, folders: dict[int, str]) -> str:
         parent = int(self.parents[number])
-        if parent == number:
-            return f"{self._name_site(int(self.hosts[number]))}/"
-        return f"{self._find_folder(parent, folders)}/{number:x}.html"
+        name = "" if parent == number else f"{number:x}.html"
+        return f"{self._find_folder(parent, folders)}/{name}"
 
     def _find_folder(self, number: int, folders: dict[int, str]) -> str:
         """Return the address below which the pages under a page stand, without a final slash."""
@@ -383,38 +310,8 @@ class WebNames:
 # ---------------------------------------------------------------------- archives of a simulated web
 
 
-_DAMPING = 0.85
-_RANK_ROUNDS = 20
-
 # Each use has random numbers of its own, so that crawlers meet the same web whatever they draw.
 _OF_THE_WEB, _OF_THE_HOSTS, _OF_THE_DATES, _OF_THE_CRAWLS, _OF_THE_REPEATS = range(5)
-
-
-def simulate_web(settings: WebSettings, *, seed: int) -> SimulatedArchive:
-    """Simulate crawls of a changing web, and record what is true of them.
-
-    The population at a date is all that can be reached from the seeds by links, whatever the
-    budget; URLs inside spider traps do not belong to it.
-
-    Parameters
-    ----------
-    settings
-        The web, the crawler and the dates.
-    seed
-        Equal seeds give equal archives.
-
-    Examples
-    --------
-    >>> from crawlgauge.simulate.urn_settings import DatePlan
-    >>> from crawlgauge.simulate.web_settings import GraphSettings
-    >>> settings = WebSettings(graph=GraphSettings(n_pages=2000), dates=DatePlan(n_crawls=3))
-    >>> archive = simulate_web(settings, seed=7)
-    >>> [crawl.label for crawl in archive.crawls]
-    ['2013-12', '2014-06', '2014-12']
-    >>> round(archive.truth.crawls[0].coverage, 2)
-    0.5
-    """
-    return simulate_crawlers([settings], seed=seed)[0]
 
 
 def simulate_crawlers(
@@ -422,7 +319,7 @@ def simulate_crawlers(
 ) -> tuple[SimulatedArchive, ...]:
     """Simulate several crawlers that visit one and the same web at the same dates.
 
-    Each archive is the one that `simulate_web` gives for its settings; the web is made once.
+    Each archive is the one that its settings alone give; the web is made once.
 
     Parameters
     ----------
@@ -432,33 +329,21 @@ def simulate_crawlers(
         Equal seeds give equal archives.
     """
     first = settings[0]
-    if any((one.graph, one.dates) != (first.graph, first.dates) for one in settings):
-        raise SimulationError("crawlers of one web need the same graph settings and dates")
+    require(
+        all((one.graph, one.dates) == (first.graph, first.dates) for one in settings),
+        "crawlers of one web need the same graph settings and dates",
+    )
     dates = choose_dates(first.dates, _random(seed, _OF_THE_DATES))
     labels, years = label_dates(dates), years_since_first(dates).tolist()
     visitors = [_Visitor(one, seed) for one in settings]
     populations = []
     for number, web in enumerate(evolve_web(first.graph, years, _random(seed, _OF_THE_WEB))):
-        view = _View(web, first.graph.n_seeds)
+        view = View(web, first.graph.n_seeds)
         populations.append(web.numbers[view.population])
         for visitor in visitors:
             visitor.visit(view, number, label=labels[number], date=dates[number])
-    persistence = measure_persistence(populations, years)
+    persistence = _measure_persistence(populations, years)
     return tuple(visitor.to_archive(persistence) for visitor in visitors)
-
-
-class _View:
-    """A web at a date as crawlers meet it: its links, what can be reached, and ranks."""
-
-    def __init__(self, web: Web, n_seeds: int) -> None:
-        self.web = web
-        self.links = list_links(web)
-        self.seeds = np.arange(n_seeds, dtype=np.int32)
-        distances = find_distances(self.links.starts, self.links.targets, self.seeds)
-        self.population = np.flatnonzero(distances >= 0)
-        self.ranks = rank_pages(
-            self.links.starts, self.links.targets, distances >= 0, _DAMPING, _RANK_ROUNDS
-        )
 
 
 class _Visitor:
@@ -477,17 +362,13 @@ class _Visitor:
         n_slow = round(settings.crawler.slow_share * n_hosts)
         self._is_slow = np.isin(np.arange(n_hosts), hosts[n_hosts - n_slow :])
 
-    def visit(self, view: _View, number: int, *, label: str, date: dt.date) -> None:
+    def visit(self, view: View, number: int, *, label: str, date: dt.date) -> None:
         crawler, traps = self._settings.crawler, self._settings.traps
         self._budget = self._budget or max(1, round(crawler.budget_share * view.population.size))
         n_born = view.web.hosts_ever.size - self._last_crawl.size
         self._last_crawl = np.append(self._last_crawl, np.full(n_born, NEVER, dtype=np.int32))
         task = CrawlTask(
-            hosts=view.web.hosts,
-            links=view.links,
-            seeds=view.seeds,
-            population=view.population,
-            ranks=view.ranks,
+            view=view,
             budget=self._budget,
             last_crawl=self._last_crawl[view.web.numbers],
             newest_crawl=number - 1,
@@ -512,21 +393,23 @@ class _Visitor:
                 n_urls=crawl.url_numbers.size,
                 population=view.population.size,
                 coverage=pages.size / view.population.size,
-                details=measure_fetch(task, fetch, repeat, trap_kind=traps.kind),
+                details=_measure_fetch(task, fetch, repeat, traps.kind),
             )
         )
 
     def to_archive(self, persistence: tuple[float | None, float | None]) -> SimulatedArchive:
-        between_crawls, first_to_last = persistence
+        settings, (between_crawls, first_to_last) = self._settings, persistence
         return SimulatedArchive(
             crawls=tuple(self._crawls),
             truth=Truth(
-                scenario=self._settings.scenario,
+                scenario=settings.scenario,
                 seed=self._seed,
                 crawls=tuple(self._truths),
                 persistence=between_crawls,
                 settings={
-                    **self._settings.to_flat(),
+                    **asdict(settings.graph),
+                    **asdict(settings.crawler),
+                    **{f"trap_{name}": value for name, value in asdict(settings.traps).items()},
                     "budget": self._budget,
                     "persistence_first_to_last": first_to_last,
                 },

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,8 +171,7 @@ class Web:
         return self.numbers.size
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Links:
+class Links(NamedTuple):
     """All links that lead to living pages, menus included, by the page that they stand on.
 
     Page p links to ``targets[starts[p]:starts[p + 1]]``.
@@ -188,25 +188,7 @@ def list_links(web: Web) -> Links:
     sources = np.concatenate([web.parents[linked], web.sources[alive]])
     targets = np.concatenate([linked, web.targets[alive]])
     starts, order = group_by(sources, web.n_pages)
-    return Links(starts=starts, targets=targets[order])
-
-
-def plant_hosts(settings: GraphSettings) -> Web:
-    """Return a web of entry pages only; those of seeds lead to those of the hosts below them."""
-    n_hosts = settings.n_hosts
-    hosts = np.arange(n_hosts, dtype=np.int32)
-    parents = np.where(hosts < settings.n_seeds, NO_PAGE, hosts % settings.n_seeds)
-    return Web(
-        numbers=np.arange(n_hosts, dtype=np.int64),
-        hosts=hosts,
-        depths=np.zeros(n_hosts, dtype=np.int32),
-        parents=parents.astype(np.int32),
-        born=np.zeros(n_hosts),
-        sources=np.empty(0, dtype=np.int32),
-        targets=np.empty(0, dtype=np.int32),
-        hosts_ever=hosts.copy(),
-        parents_ever=hosts.copy(),
-    )
+    return Links(starts, targets[order])
 
 
 # ----------------------------------- new pages and new links: where they attach themselves to a web
@@ -215,115 +197,92 @@ def plant_hosts(settings: GraphSettings) -> Web:
 _GROWTH_PER_ROUND = 0.25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Pool:
-    """Places that can be drawn, grouped by host."""
-
-    starts: NDArray[np.int64]
-    places: NDArray[np.int32]
-
-    def draw(self, hosts: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Draw a place of each host; hosts must have one."""
-        first, last = self.starts[hosts], self.starts[hosts + 1]
-        return self.places[first + (rng.random(hosts.size) * (last - first)).astype(np.int64)]
-
-    def has(self, hosts: NDArray[np.int32]) -> NDArray[np.bool_]:
-        return self.starts[hosts + 1] > self.starts[hosts]
-
-
-class _Attachment:
-    """Draws targets: where some link goes already, or any page."""
-
-    def __init__(self, web: Web, settings: GraphSettings) -> None:
-        self._share = settings.attachment
-        self._hosts = web.hosts
-        self._all_linked = web.targets[web.targets != GONE]
-        starts, order = group_by(web.hosts[self._all_linked], settings.n_hosts)
-        self._linked = _Pool(starts=starts, places=self._all_linked[order])
-        starts, order = group_by(web.hosts, settings.n_hosts)
-        self._pages = _Pool(starts=starts, places=order)
-
-    def draw_parents(self, hosts: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Draw any page of each of the hosts."""
-        return self._pages.draw(hosts, rng)
-
-    def draw_on_host(self, hosts: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
-        drawn = self._pages.draw(hosts, rng)
-        follows = (rng.random(hosts.size) < self._share) & self._linked.has(hosts)
-        drawn[follows] = self._linked.draw(hosts[follows], rng)
-        return drawn
-
-    def draw_anywhere(self, n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-        drawn = rng.integers(self._hosts.size, size=n, dtype=np.int32)
-        if self._all_linked.size:
-            follows = rng.random(n) < self._share
-            drawn[follows] = rng.choice(self._all_linked, size=int(follows.sum()))
-        return drawn
-
-    def draw_targets(
-        self,
-        hosts: NDArray[np.int32],
-        settings: GraphSettings,
-        rng: np.random.Generator,
-    ) -> NDArray[np.int32]:
-        """Draw a target for a link on a page of each of the hosts."""
-        targets = self.draw_on_host(hosts, rng)
-        leaves = rng.random(hosts.size) < settings.cross_host_share
-        targets[leaves] = self.draw_anywhere(int(leaves.sum()), rng)
-        return targets
-
-
 def grow_web(settings: GraphSettings, rng: np.random.Generator) -> Web:
     """Grow a web from its hosts' entry pages to its full size.
 
-    Ages are such as steady turnover leaves: the first pages are the oldest.
+    The entry pages of seeds lead to those of the hosts below them. Ages are such as steady turnover
+    leaves: the first pages are the oldest.
     """
-    web = plant_hosts(settings)
+    hosts = np.arange(settings.n_hosts, dtype=np.int32)
+    none = np.empty(0, dtype=np.int32)
+    web = Web(
+        numbers=hosts.astype(np.int64),
+        hosts=hosts,
+        depths=np.zeros_like(hosts),
+        parents=np.where(hosts < settings.n_seeds, np.int32(NO_PAGE), hosts % settings.n_seeds),
+        born=np.zeros(hosts.size),
+        sources=none,
+        targets=none,
+        hosts_ever=hosts,
+        parents_ever=hosts,
+    )
     while web.n_pages < settings.n_pages:
         n_more = max(settings.n_hosts, int(_GROWTH_PER_ROUND * web.n_pages))
         n_new = min(n_more, settings.n_pages - web.n_pages)
-        web = add_pages(web, np.zeros(n_new), settings, rng)
+        web = _add_pages(web, np.zeros(n_new), settings, rng)
     ranks = np.arange(1, web.n_pages + 1) / web.n_pages
     turnover = max(settings.death_rate, np.finfo(float).tiny)
     return replace(web, born=np.log(ranks) / turnover)
 
 
-def add_pages(
+def _add_pages(
     web: Web, born: NDArray[np.float64], settings: GraphSettings, rng: np.random.Generator
 ) -> Web:
     """Add a page for each date of birth, with its links; the pages that are there lead to it."""
-    n_new = born.size
-    attachment = _Attachment(web, settings)
+    n_new, n_ever = born.size, web.hosts_ever.size
     shares = np.cumsum(np.arange(1.0, settings.n_hosts + 1) ** -settings.host_exponent)
     hosts = np.searchsorted(shares, rng.random(n_new) * shares[-1], side="right").astype(np.int32)
-    parents = attachment.draw_parents(hosts, rng)
+    parents = _draw_places(*group_by(web.hosts, settings.n_hosts), hosts, rng)
     n_links = rng.poisson(settings.links_per_page, size=n_new)
     new_places = np.arange(web.n_pages, web.n_pages + n_new, dtype=np.int32)
-    sources = np.repeat(new_places, n_links)
-    targets = attachment.draw_targets(np.repeat(hosts, n_links), settings, rng)
-    n_ever = web.hosts_ever.size
-    return Web(
-        numbers=np.concatenate([web.numbers, np.arange(n_ever, n_ever + n_new)]),
-        hosts=np.concatenate([web.hosts, hosts]),
-        depths=np.concatenate([web.depths, web.depths[parents] + np.int32(1)]),
-        parents=np.concatenate([web.parents, parents]),
-        born=np.concatenate([web.born, born]),
-        sources=np.concatenate([web.sources, sources]),
-        targets=np.concatenate([web.targets, targets]),
-        hosts_ever=np.concatenate([web.hosts_ever, hosts]),
-        parents_ever=np.concatenate([web.parents_ever, web.numbers[parents].astype(np.int32)]),
-    )
-
-
-def add_links(web: Web, n_links: int, settings: GraphSettings, rng: np.random.Generator) -> Web:
-    """Add links on pages drawn at random."""
-    sources = rng.integers(web.n_pages, size=n_links, dtype=np.int32)
-    targets = _Attachment(web, settings).draw_targets(web.hosts[sources], settings, rng)
-    return replace(
+    return _extend(
         web,
-        sources=np.concatenate([web.sources, sources]),
-        targets=np.concatenate([web.targets, targets]),
+        numbers=np.arange(n_ever, n_ever + n_new),
+        hosts=hosts,
+        depths=web.depths[parents] + np.int32(1),
+        parents=parents,
+        born=born,
+        sources=np.repeat(new_places, n_links),
+        targets=_draw_targets(web, np.repeat(hosts, n_links), settings, rng),
+        hosts_ever=hosts,
+        parents_ever=web.numbers[parents].astype(np.int32),
     )
+
+
+def _extend(web: Web, **more: NDArray[Any]) -> Web:
+    return replace(
+        web, **{name: np.concatenate([getattr(web, name), part]) for name, part in more.items()}
+    )
+
+
+def _draw_targets(
+    web: Web, hosts: NDArray[np.int32], settings: GraphSettings, rng: np.random.Generator
+) -> NDArray[np.int32]:
+    """Draw a target for a link on a page of each host: where a link goes already, or any page."""
+    linked = web.targets[web.targets != GONE]
+    starts, order = group_by(web.hosts[linked], settings.n_hosts)
+    targets = _draw_places(*group_by(web.hosts, settings.n_hosts), hosts, rng)
+    follows = rng.random(hosts.size) < settings.attachment
+    follows &= starts[hosts + 1] > starts[hosts]
+    targets[follows] = _draw_places(starts, linked[order], hosts[follows], rng)
+    leaves = rng.random(hosts.size) < settings.cross_host_share
+    anywhere = rng.integers(web.n_pages, size=int(leaves.sum()), dtype=np.int32)
+    if linked.size:
+        follows = rng.random(anywhere.size) < settings.attachment
+        anywhere[follows] = rng.choice(linked, size=int(follows.sum()))
+    targets[leaves] = anywhere
+    return targets
+
+
+def _draw_places(
+    starts: NDArray[np.int64],
+    places: NDArray[np.int32],
+    hosts: NDArray[np.int32],
+    rng: np.random.Generator,
+) -> NDArray[np.int32]:
+    """Draw one of the places of each host; each must have one."""
+    first, last = starts[hosts], starts[hosts + 1]
+    return places[first + (rng.random(hosts.size) * (last - first)).astype(np.int64)]
 
 
 # ------------------------ how a web changes: pages vanish and are born, links rot, menus are mended
@@ -374,23 +333,34 @@ def turn_over(
     rng
         The random numbers of the web.
     """
+    years = after - before
     vanishes = rng.random(web.n_pages) < _vanishing_chances(web, before, after, settings)
-    links = _rot_links(web, vanishes, after - before, settings, rng)
-    parents = _mend_menus(web, vanishes, after - before, settings, rng)
-    kept = _keep_pages(web, vanishes, parents, links)
+    has_source = ~vanishes[web.sources]
+    is_lost = rng.random(web.sources.size) < -math.expm1(-settings.link_loss_rate * years)
+    is_kept = has_source & ~is_lost
+    parents = _mend_menus(web, vanishes, years, settings, rng)
+    stays = ~vanishes
+    # Where the pages stand now. The last entry is what the place -1 (no page, gone) looks up.
+    places = np.full(web.n_pages + 1, -1, dtype=np.int32)
+    places[:-1][stays] = np.arange(int(stays.sum()), dtype=np.int32)
+    web = replace(
+        web,
+        numbers=web.numbers[stays],
+        hosts=web.hosts[stays],
+        depths=web.depths[stays],
+        parents=places[parents[stays]],
+        born=web.born[stays],
+        sources=places[web.sources[is_kept]],
+        targets=places[web.targets[is_kept]],
+    )
     wanted = round(settings.n_pages * (1 + settings.growth_per_year) ** max(after, 0.0))
-    n_new = max(0, wanted - kept.n_pages)
-    born = after - rng.random(n_new) * (after - before)
-    return add_links(add_pages(kept, born, settings, rng), links.n_lost, settings, rng)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _RottenLinks:
-    """Links that stay, by places in the web before, and how many were removed."""
-
-    sources: NDArray[np.int32]
-    targets: NDArray[np.int32]
-    n_lost: int
+    born = after - rng.random(max(0, wanted - web.n_pages)) * years
+    web = _add_pages(web, born, settings, rng)
+    # As many links as were lost are set elsewhere.
+    n_lost = int((has_source & is_lost).sum())
+    sources = rng.integers(web.n_pages, size=n_lost, dtype=np.int32)
+    targets = _draw_targets(web, web.hosts[sources], settings, rng)
+    return _extend(web, sources=sources, targets=targets)
 
 
 def _vanishing_chances(
@@ -404,24 +374,6 @@ def _vanishing_chances(
     rate[: settings.n_hosts] = 0
     chances: NDArray[np.float64] = -np.expm1(-rate * (after - before))
     return chances
-
-
-def _rot_links(
-    web: Web,
-    vanishes: NDArray[np.bool_],
-    years: float,
-    settings: GraphSettings,
-    rng: np.random.Generator,
-) -> _RottenLinks:
-    has_source = ~vanishes[web.sources]
-    is_lost = rng.random(web.sources.size) < -math.expm1(-settings.link_loss_rate * years)
-    stays = has_source & ~is_lost
-    targets = web.targets[stays]
-    return _RottenLinks(
-        sources=web.sources[stays],
-        targets=np.where((targets == GONE) | vanishes[targets], np.int32(GONE), targets),
-        n_lost=int((has_source & is_lost).sum()),
-    )
 
 
 def _mend_menus(
@@ -447,23 +399,3 @@ def _mend_menus(
     drops[: settings.n_hosts] = False
     parents[drops] = NO_PAGE
     return parents
-
-
-def _keep_pages(
-    web: Web, vanishes: NDArray[np.bool_], parents: NDArray[np.int32], links: _RottenLinks
-) -> Web:
-    stays = ~vanishes
-    places = np.full(web.n_pages + 1, -1, dtype=np.int32)
-    # The last entry is what the place -1 (no page, gone) looks up: it stays -1.
-    places[:-1][stays] = np.arange(int(stays.sum()), dtype=np.int32)
-    return Web(
-        numbers=web.numbers[stays],
-        hosts=web.hosts[stays],
-        depths=web.depths[stays],
-        parents=places[parents[stays]],
-        born=web.born[stays],
-        sources=places[links.sources],
-        targets=places[links.targets],
-        hosts_ever=web.hosts_ever,
-        parents_ever=web.parents_ever,
-    )

@@ -1,12 +1,10 @@
 """What a simulated web and its crawler are told: sizes, rates, policy and traps."""
 
 import datetime as dt
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from crawlgauge.errors import SimulationError
-from crawlgauge.provenance import Setting
-from crawlgauge.simulate.urn_settings import DatePlan
+from crawlgauge.simulate.urn_settings import DatePlan, require
 
 __all__ = [
     "CrawlerSettings",
@@ -83,24 +81,22 @@ class GraphSettings:
     n_warm_up: int = 6
 
     def __post_init__(self) -> None:
-        if not 1 <= self.n_seeds <= self.n_hosts <= self.n_pages:
-            raise SimulationError(
-                f"{self.n_seeds} seeds, {self.n_hosts} hosts and {self.n_pages} pages do not fit "
-                "together: each host has at least one page, and seeds are hosts"
-            )
-        for name in ("cross_host_share", "attachment", "relinking_share"):
-            _check_share(name, getattr(self, name))
+        require(
+            1 <= self.n_seeds <= self.n_hosts <= self.n_pages,
+            f"{self.n_seeds} seeds, {self.n_hosts} hosts and {self.n_pages} pages do not fit "
+            "together: each host has at least one page, and seeds are hosts",
+        )
+        _require_shares(self, "cross_host_share", "attachment", "relinking_share")
         for name in (
             *("host_exponent", "links_per_page", "death_rate", "depth_factor", "link_loss_rate"),
             *("unlinking_rate", "n_warm_up"),
         ):
-            if getattr(self, name) < 0:
-                raise SimulationError(f"{name} is {getattr(self, name)}; it cannot be negative")
-        if self.infant_factor < 1 or self.infant_years <= 0 or self.growth_per_year <= -1:
-            raise SimulationError(
-                "infant_factor must be at least 1, infant_years above 0 and growth_per_year above "
-                "-1"
-            )
+            value = getattr(self, name)
+            require(not value < 0, f"{name} is {value}; it cannot be negative")
+        require(
+            not (self.infant_factor < 1 or self.infant_years <= 0 or self.growth_per_year <= -1),
+            "infant_factor must be at least 1, infant_years above 0 and growth_per_year above -1",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,18 +140,19 @@ class CrawlerSettings:
     avoidance: float = 0.8
 
     def __post_init__(self) -> None:
-        if self.policy not in get_args(Policy):
-            raise SimulationError(
-                f"unknown policy {self.policy!r}; known are {', '.join(get_args(Policy))}"
-            )
-        for name in ("failure_share", "slow_share", "down_share", "avoidance"):
-            _check_share(name, getattr(self, name))
-        if not (0 < self.budget_share <= 1 and 0 < self.host_cap_share <= 1):
-            raise SimulationError("budget_share and host_cap_share must be above 0 and at most 1")
-        if self.priority_noise < 0 or self.speed_spread < 0 or self.slow_factor < 1:
-            raise SimulationError(
-                "priority_noise and speed_spread cannot be negative, nor slow_factor below 1"
-            )
+        require(
+            self.policy in get_args(Policy),
+            f"unknown policy {self.policy!r}; known are {', '.join(get_args(Policy))}",
+        )
+        _require_shares(self, "failure_share", "slow_share", "down_share", "avoidance")
+        require(
+            0 < self.budget_share <= 1 and 0 < self.host_cap_share <= 1,
+            "budget_share and host_cap_share must be above 0 and at most 1",
+        )
+        require(
+            not (self.priority_noise < 0 or self.speed_spread < 0 or self.slow_factor < 1),
+            "priority_noise and speed_spread cannot be negative, nor slow_factor below 1",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,11 +174,11 @@ class TrapSettings:
     kind: TrapKind = "session"
 
     def __post_init__(self) -> None:
-        if self.n_hosts < 0 or self.n_links < 1 or self.kind not in get_args(TrapKind):
-            raise SimulationError(
-                "traps need n_hosts of at least 0, n_links of at least 1 and a kind of "
-                f"{' or '.join(get_args(TrapKind))}"
-            )
+        require(
+            self.n_hosts >= 0 and self.n_links >= 1 and self.kind in get_args(TrapKind),
+            "traps need n_hosts of at least 0, n_links of at least 1 and a kind of "
+            f"{' or '.join(get_args(TrapKind))}",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,28 +202,21 @@ class WebSettings:
     dates: DatePlan | tuple[dt.date, ...] = field(default_factory=lambda: DatePlan(n_crawls=10))
 
     def __post_init__(self) -> None:
-        if not isinstance(self.dates, DatePlan) and (
-            not self.dates or list(self.dates) != sorted(self.dates)
-        ):
-            raise SimulationError("an archive needs at least one date, and dates in rising order")
-        if self.traps.n_hosts > self.graph.n_hosts:
-            raise SimulationError(
-                f"{self.traps.n_hosts} hosts have traps, but there are {self.graph.n_hosts} hosts"
-            )
-
-    def to_flat(self) -> dict[str, Setting]:
-        """Return all settings by name, as plain values."""
-        traps = {f"trap_{name}": value for name, value in asdict(self.traps).items()}
-        return {
-            **asdict(self.graph),
-            **asdict(self.crawler),
-            **traps,
-        }
+        require(
+            isinstance(self.dates, DatePlan)
+            or (len(self.dates) > 0 and list(self.dates) == sorted(self.dates)),
+            "an archive needs at least one date, and dates in rising order",
+        )
+        require(
+            self.traps.n_hosts <= self.graph.n_hosts,
+            f"{self.traps.n_hosts} hosts have traps, but there are {self.graph.n_hosts} hosts",
+        )
 
 
-def _check_share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise SimulationError(f"{name} is {value}; it is a share, from 0 to 1")
+def _require_shares(settings: GraphSettings | CrawlerSettings, *names: str) -> None:
+    for name in names:
+        value = getattr(settings, name)
+        require(0 <= value <= 1, f"{name} is {value}; it is a share, from 0 to 1")
 
 
 # --------------------------------------------------- A simulated web and its crawler, told in words
@@ -240,11 +230,16 @@ def describe_web(settings: WebSettings) -> str:
     settings
         What is simulated.
     """
+    crawler = settings.crawler
     paragraphs = (
         _describe_dates(settings),
         _describe_graph(settings.graph),
-        _describe_crawler(settings.crawler),
-        _describe_traps(settings.traps, settings.crawler),
+        (
+            f"The crawler stops at as many URLs as {crawler.budget_share:.0%} of the first "
+            f"population. Policy {crawler.policy}: "
+            f"{_POLICY_WORDS[crawler.policy].format(crawler=crawler)}"
+        ),
+        _describe_traps(settings.traps, crawler),
         (
             "The population at a date is every page that links lead to from the seeds, whatever "
             "the budget. Coverage is the share of it that a crawl holds. The truth also says which "
@@ -286,13 +281,6 @@ def _describe_graph(graph: GraphSettings) -> str:
         f"{graph.link_loss_rate:.0%} of the links are moved in a year; links to vanished "
         "pages stay behind as dead links. Where a page vanishes its site links "
         f"{graph.relinking_share:.0%} of the pages below it anew."
-    )
-
-
-def _describe_crawler(crawler: CrawlerSettings) -> str:
-    return (
-        f"The crawler stops at as many URLs as {crawler.budget_share:.0%} of the first population. "
-        f"Policy {crawler.policy}: {_POLICY_WORDS[crawler.policy].format(crawler=crawler)}"
     )
 
 

@@ -1,16 +1,14 @@
 """Simulate by the name of a scenario, with some of its numbers changed."""
 
-from dataclasses import replace
-
-from crawlgauge.simulate import web_archive
 from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable
-from crawlgauge.simulate.scenarios import find_scenario, find_web_scenario
+from crawlgauge.simulate.scenarios import choose_urn, choose_web
 from crawlgauge.simulate.urn_sets import draw_sets
-from crawlgauge.simulate.urn_settings import UrnSettings, change_length, change_settings
+from crawlgauge.simulate.urn_settings import UrnSettings
 from crawlgauge.simulate.urn_table import draw_table
+from crawlgauge.simulate.web_archive import simulate_crawlers
 from crawlgauge.simulate.web_settings import WebSettings
 
-__all__ = ["choose_urn", "choose_web", "simulate_table", "simulate_urn", "simulate_web"]
+__all__ = ["simulate_table", "simulate_urn", "simulate_web"]
 
 
 def simulate_urn(
@@ -39,13 +37,7 @@ def simulate_urn(
     SimulationError
         If there is no such scenario, or the numbers do not fit it.
     """
-    settings = choose_urn(
-        scenario,
-        n_crawls=n_crawls,
-        population=population,
-        coverage=coverage,
-        persistence=persistence,
-    )
+    settings = choose_urn(scenario, n_crawls, population, coverage, persistence)
     return draw_sets(settings, seed=seed)
 
 
@@ -82,13 +74,7 @@ def simulate_table(
     SimulationError
         As for `simulate_urn`, or if there are too many crawls to do without sets.
     """
-    settings = choose_urn(
-        scenario,
-        n_crawls=n_crawls,
-        population=population,
-        coverage=coverage,
-        persistence=persistence,
-    )
+    settings = choose_urn(scenario, n_crawls, population, coverage, persistence)
     return draw_table(settings, seed=seed, with_histories=with_histories)
 
 
@@ -101,6 +87,9 @@ def simulate_web(
     seed: int = 1,
 ) -> SimulatedArchive:
     """Simulate a crawler on a web of pages and links that changes between crawls.
+
+    The population at a date is all that can be reached from the seeds by links, whatever the
+    budget; URLs inside spider traps do not belong to it.
 
     Parameters
     ----------
@@ -118,64 +107,5 @@ def simulate_web(
     SimulationError
         If there is no such scenario, or the numbers do not fit it.
     """
-    settings = choose_web(scenario, n_crawls=n_crawls, n_pages=n_pages, budget=budget)
-    return web_archive.simulate_web(settings, seed=seed)
-
-
-def choose_urn(
-    scenario: str | UrnSettings | None = None,
-    *,
-    n_crawls: int | None = None,
-    population: int | None = None,
-    coverage: float | None = None,
-    persistence: float | None = None,
-) -> UrnSettings:
-    """Return the settings of a scenario with some of its numbers changed.
-
-    Parameters
-    ----------
-    scenario, n_crawls, population, coverage, persistence
-        As for `simulate_urn`.
-
-    Raises
-    ------
-    SimulationError
-        If there is no such scenario, or the numbers do not fit it.
-    """
-    settings = find_scenario(scenario) if isinstance(scenario, str) else scenario or UrnSettings()
-    return change_settings(
-        settings,
-        n_crawls=n_crawls,
-        population=population,
-        coverage=coverage,
-        persistence=persistence,
-    )
-
-
-def choose_web(
-    scenario: str | WebSettings = "gaw-web",
-    *,
-    n_crawls: int | None = None,
-    n_pages: int | None = None,
-    budget: float | None = None,
-) -> WebSettings:
-    """Return the settings of a web scenario with some of its numbers changed.
-
-    Parameters
-    ----------
-    scenario, n_crawls, n_pages, budget
-        As for `simulate_web`.
-
-    Raises
-    ------
-    SimulationError
-        If there is no such scenario, or the numbers do not fit it.
-    """
-    settings = find_web_scenario(scenario) if isinstance(scenario, str) else scenario
-    if n_crawls is not None:
-        settings = replace(settings, dates=change_length(settings.dates, n_crawls))
-    if n_pages is not None:
-        settings = replace(settings, graph=replace(settings.graph, n_pages=n_pages))
-    if budget is not None:
-        settings = replace(settings, crawler=replace(settings.crawler, budget_share=budget))
-    return settings
+    settings = choose_web(scenario, n_crawls, n_pages, budget)
+    return simulate_crawlers([settings], seed=seed)[0]

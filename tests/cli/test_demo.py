@@ -6,7 +6,7 @@ import json
 import pytest
 
 from crawlgauge.cli import main
-from crawlgauge.demonstration import run_demo
+from crawlgauge.cli.demo import run_demo
 from crawlgauge.errors import SourceError
 
 
@@ -15,8 +15,8 @@ from crawlgauge.errors import SourceError
 )
 def test_the_estimates_are_near_the_truth(tmp_path, seed):
     steps = []
-    result = run_demo(tmp_path, seed=seed, progress=lambda *step: steps.append(step))
-    estimates = result.fit.to_dict()
+    _, fit = run_demo(tmp_path, seed=seed, progress=lambda *step: steps.append(step))
+    estimates = fit.to_dict()
     truth = json.loads((tmp_path / "crawls" / "truth.json").read_text())
     assert (truth["coverage"], truth["persistence"]) == pytest.approx((0.46, 0.73))
     assert estimates["headline"]["coverage"]["value"] == pytest.approx(0.46, abs=0.01)
@@ -60,7 +60,7 @@ def test_a_folder_of_other_files_is_refused_and_left_alone(tmp_path, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "step", ["crawlgauge.demonstration.add_crawl", "crawlgauge.simulate.archive_files._write_file"]
+    "step", ["crawlgauge.ingest.adding.add_crawl", "crawlgauge.simulate.archive_files._write_file"]
 )
 def test_a_demo_that_was_interrupted_can_be_run_again(tmp_path, monkeypatch, step):
     """While its lists were written, or while they were added."""
@@ -78,4 +78,4 @@ def test_a_demo_that_was_interrupted_can_be_run_again(tmp_path, monkeypatch, ste
     monkeypatch.setattr(step, interrupt)
     with pytest.raises(KeyboardInterrupt):
         run_demo(tmp_path)
-    assert run_demo(tmp_path).fit.table.n_crawls == 15
+    assert run_demo(tmp_path)[1].table.n_crawls == 15
