@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
 from crawlgauge.core.lines import FIELDS, CdxScanner
@@ -25,60 +24,22 @@ _SAMPLE_BYTES = 1 << 18
 _MAX_SAMPLED = 100
 """So many lines settle what stands where."""
 
-_NAMES = MappingProxyType(
-    {
-        "A": "canonized-url",
-        "B": "news-group",
-        "C": "rulespace-category",
-        "D": "compressed-dat-offset",
-        "F": "canonized-frame",
-        "G": "language-description",
-        "H": "canonized-host",
-        "I": "canonized-image",
-        "J": "canonized-jump-point",
-        "K": "fbis-changed",
-        "L": "canonized-link",
-        "M": "meta-tags",
-        "N": "massaged-url",
-        "P": "canonized-path",
-        "Q": "language",
-        "R": "canonized-redirect",
-        "S": "compressed-size",
-        "U": "uniqueness",
-        "V": "compressed-offset",
-        "X": "canonized-href-url",
-        "Y": "canonized-src-url",
-        "Z": "canonized-script-url",
-        "a": "url",
-        "b": "date",
-        "c": "old-checksum",
-        "d": "dat-offset",
-        "e": "ip",
-        "f": "frame",
-        "g": "filename",
-        "h": "host",
-        "i": "image",
-        "j": "jump-point",
-        "k": "checksum",
-        "l": "link",
-        "m": "mime",
-        "n": "document-length",
-        "o": "port",
-        "p": "path",
-        "r": "redirect",
-        "s": "status",
-        "t": "title",
-        "v": "offset",
-        "x": "href-url",
-        "y": "src-url",
-        "z": "script-url",
-    }
+_NAMES: dict[str, str] = dict(
+    re.findall(
+        r"(\w)=(\S+)",
+        "A=canonized-url B=news-group C=rulespace-category D=compressed-dat-offset "
+        "F=canonized-frame G=language-description H=canonized-host I=canonized-image "
+        "J=canonized-jump-point K=fbis-changed L=canonized-link M=meta-tags N=massaged-url "
+        "P=canonized-path Q=language R=canonized-redirect S=compressed-size U=uniqueness "
+        "V=compressed-offset X=canonized-href-url Y=canonized-src-url Z=canonized-script-url "
+        "a=url b=date c=old-checksum d=dat-offset e=ip f=frame g=filename h=host i=image "
+        "j=jump-point k=checksum l=link m=mime n=document-length o=port p=path r=redirect "
+        "s=status t=title v=offset x=href-url y=src-url z=script-url",
+    )
 )
 """The letters that the Internet Archive's description of the format lists; ``#`` is a comment."""
 
-_FIELDS = MappingProxyType(
-    {"url": "a", "key": "NA", "time": "b", "status": "s", "mime": "m", "digest": "kc"}
-)
+_FIELDS = {"url": "a", "key": "NA", "time": "b", "status": "s", "mime": "m", "digest": "kc"}
 """The letters that can serve for a field, the best first."""
 
 _SERVED = "NbamskS"

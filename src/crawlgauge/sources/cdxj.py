@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
 from crawlgauge.core.lines import FIELDS, CdxjScanner, LineScanner
@@ -22,14 +21,12 @@ __all__ = ["looks_like_cdxj", "read_cdxj"]
 _LONGEST_LINE = 1 << 20
 """Beside URLs a line may hold what was posted to them, and headers."""
 
-_NAMES = MappingProxyType(
-    {
-        "url": ("url", "uri", "original_uri", "original"),
-        "mime": ("mime", "mct", "mime_type", "mimetype"),
-        "status": ("status", "hsc", "status_code", "statuscode"),
-        "digest": ("digest", "sha"),
-    }
-)
+_NAMES = {
+    "url": ("url", "uri", "original_uri", "original"),
+    "mime": ("mime", "mct", "mime_type", "mimetype"),
+    "status": ("status", "hsc", "status_code", "statuscode"),
+    "digest": ("digest", "sha"),
+}
 """What pywb and Common Crawl, OpenWayback, ipwb and CDX servers call the same field."""
 
 _LONGEST_NAME = 40
