@@ -134,7 +134,8 @@ class _RowReader:
         delimiter = self._delimiter
         for cells in csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True):
             is_long = len(self._row[0]) > _MAX_ROW_BYTES
-            self._finish_row("too-long" if is_long else self._take(cells))
+            reason = "too-long" if is_long else self._take(cells)
+            self._finish_row(reason if reason and not self._row[0].isspace() else None)
 
     def _take_lines(self) -> bool:
         """Take the next lines, unless a row goes on and something was lost behind it."""
@@ -166,7 +167,7 @@ class _RowReader:
             yield self._row[-1]
 
     def _finish_row(self, reason: str | None) -> None:
-        if reason is not None and not self._row[0].isspace():
+        if reason is not None:
             line = None if self._n_before is None else self._n_before + 1
             text = "".join(self._row).rstrip("\r\n").encode("latin-1")
             self._intake.reject(reason, text, offset=self._place, line=line)
