@@ -12,7 +12,7 @@ from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.cdx import is_legend
 from crawlgauge.sources.columns import list_names
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.lines import UTF8_MARK, Line, cut_line, scan_lines
+from crawlgauge.sources.lines import UTF8_MARK, Line, report_cut_line, scan_lines
 from crawlgauge.sources.what_counts import Settings
 from crawlgauge.sources.zipnum import looks_like_zipnum_index
 
@@ -112,7 +112,7 @@ class _Reader:
         if reason is None:
             return
         if line.is_cut and reason in ("too-few-fields", "bad-json"):
-            self._stream.report(cut_line(self._stream))
+            report_cut_line(self._stream)
         self._intake.reject(reason, line.text, offset=line.offset, line=line.number)
 
     def _take(self, text: bytes) -> str | None:

@@ -71,7 +71,8 @@ class Stream:
     name
         The input as the user named it; ``-`` for standard input.
     open_file
-        Opens it; if not given, `name` is a path, a remote address or standard input.
+        Opens it, as what has `read` and `close`; if not given, `name` is a path, a remote address
+        or standard input.
     on_bytes
         Called with the number of bytes taken from the input, as they are taken.
     max_expansion
@@ -93,7 +94,7 @@ class Stream:
         self,
         name: str,
         *,
-        open_file: Callable[[], BinaryIO] | None = None,
+        open_file: Callable[[], Any] | None = None,
         on_bytes: Callable[[int], None] | None = None,
         max_expansion: float = DEFAULT_MAX_EXPANSION,
         keep_damaged: bool = False,
@@ -227,6 +228,20 @@ class Stream:
             reason=f"{self._n_more_damages + 1:,} further places are damaged",
             lost="what stood there",
         )
+
+    def report_loss(
+        self, reason: str, lost: str, *, byte: int | None = None, file: str | None = None
+    ) -> None:
+        """Note damage as `report` does: what is wrong, what is lost by it, and where it is.
+
+        Parameters
+        ----------
+        reason, lost, byte
+            As of `Damage`.
+        file
+            In which file, if it is not this input itself.
+        """
+        self.report(Damage(file=file or self.name, byte=byte, reason=reason, lost=lost))
 
     def amend(self, damage: Damage, lost: str) -> None:
         """Say anew what was lost by damage that was reported, now that more is known."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from crawlgauge.core.lines import LineScanner
-from crawlgauge.errors import Damage, DamagedInput
+from crawlgauge.errors import DamagedInput
 from crawlgauge.sources.decompress import Stream
 
-__all__ = ["UTF8_MARK", "Line", "Lines", "cut_line", "read_lines", "scan_lines"]
+__all__ = ["UTF8_MARK", "Line", "Lines", "read_lines", "report_cut_line", "scan_lines"]
 
 UTF8_MARK = b"\xef\xbb\xbf"
 """Some editors put it before a text; what a text is must be told without it."""
@@ -128,14 +128,10 @@ def read_lines(stream: Stream, longest: int) -> Iterator[Lines]:
         n_before += part.data.count(b"\n", part.start, part.end)
 
 
-def cut_line(stream: Stream) -> Damage:
-    """Describe that an input ends in the middle of a line."""
-    return Damage(
-        file=stream.name,
-        byte=stream.place,
-        reason="it ends in the middle of a line",
-        lost="that line and all that should follow",
-    )
+def report_cut_line(stream: Stream) -> None:
+    """Report that an input ends in the middle of a line."""
+    lost = "that line and all that should follow"
+    stream.report_loss("it ends in the middle of a line", lost, byte=stream.place)
 
 
 def _read_parts(

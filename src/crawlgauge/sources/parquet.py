@@ -18,7 +18,7 @@ from urllib.parse import unquote
 from zlib import crc32
 
 from crawlgauge.core.columns import add_columns
-from crawlgauge.errors import Damage, SourceError
+from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake, printable
 from crawlgauge.sources.columns import GROUP, KEY, STATUS, TIME, URL, find_columns
 from crawlgauge.sources.decompress import Stream
@@ -100,7 +100,7 @@ def read_parquet(stream: Stream, intake: Intake, settings: Settings) -> Iterator
                 "its footer, without which Parquet cannot be read, is missing or wrong "
                 f"({_first_line(error)})"
             )
-            stream.report(Damage(file=stream.name, byte=None, reason=reason, lost="all of it"))
+            stream.report_loss(reason, "all of it")
             return
         if is_encrypted:
             raise SourceError(f"{stream.name} is encrypted Parquet; decrypt it first")
@@ -114,7 +114,7 @@ def read_parquet(stream: Stream, intake: Intake, settings: Settings) -> Iterator
                 f"it is said to have {n_rows:,} rows in {n_bytes:,} bytes, as no archive "
                 "file has; if it is one, allow more with --max-expansion"
             )
-            stream.report(Damage(file=stream.name, byte=None, reason=reason, lost="all of it"))
+            stream.report_loss(reason, "all of it")
             return
         file.seek(start)
         tail = start, file.read(n_bytes - start)
@@ -304,14 +304,8 @@ class _Reader:
         if self._n_broken == _MAX_BROKEN and isinstance(error, BaseException):
             raise _GivenUp(group)
         self._n_broken += 1
-        self._stream.report(
-            Damage(
-                file=self._stream.name,
-                byte=None,
-                reason=f"its row group {group.number} cannot be read ({_first_line(error)})",
-                lost=f"rows {group.first + 1:,} to {group.last:,}",
-            )
-        )
+        reason = f"its row group {group.number} cannot be read ({_first_line(error)})"
+        self._stream.report_loss(reason, f"rows {group.first + 1:,} to {group.last:,}")
 
 
 def _lies_outside(group: _RowGroup, hosts: Iterable[bytes]) -> bool:

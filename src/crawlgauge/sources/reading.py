@@ -284,19 +284,12 @@ class _Readers:
 
     def _find_parts(self, stream: Stream, reading: _Reading) -> None:
         """Find the parts of a ZipNum cluster, and see that they are as long as it says."""
-        for part in read_cluster(stream).parts:
-            n_bytes = part.path.stat().st_size
-            if n_bytes < part.n_bytes:
-                stream.report(
-                    Damage(
-                        file=str(part.path),
-                        byte=n_bytes,
-                        reason="it ends there, but its cluster's index tells of "
-                        f"{part.n_bytes:,} bytes",
-                        lost="all that stood behind",
-                    )
-                )
-            reading.parts.append(str(part.path))
+        for path, n_least in read_cluster(stream):
+            n_bytes = path.stat().st_size
+            if n_bytes < n_least:
+                reason = f"it ends there, but its cluster's index tells of {n_least:,} bytes"
+                stream.report_loss(reason, "all that stood behind", byte=n_bytes, file=str(path))
+            reading.parts.append(str(path))
 
 
 def _beginning(stream: Stream) -> bytes:
