@@ -27,7 +27,6 @@ from crawlgauge.sources.remote import AnyPath, ObjectChanged, RemoteFacts, Remot
 from crawlgauge.sources.what_counts import DEFAULT_MAX_EXPANSION
 
 __all__ = [
-    "BLOCK_BYTES",
     "STDIN",
     "VERSION_CHECKSUM",
     "Broken",
@@ -525,8 +524,7 @@ class Broken(Exception):  # noqa: N818 - says what the stream is
 
     def __init__(self, reason: str, *, place: int | None = None, is_bomb: bool = False) -> None:
         super().__init__(reason)
-        self.place = place
-        self.is_bomb = is_bomb
+        self.place, self.is_bomb = place, is_bomb
 
 
 _ENDS_EARLY = "the file ends before its compressed stream does"
