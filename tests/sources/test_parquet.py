@@ -303,13 +303,15 @@ def read_elsewhere(tmp_path):
         pq.write_table(pa.table(table), file, **(options or {}))
         paths = []
 
-        def open_stream():
-            stream = Stream(str(file))
-            stream.path = Elsewhere(file)
-            paths.append(stream.path)
-            return stream
+        class StreamElsewhere(Stream):
+            def __enter__(self):
+                super().__enter__()
+                self.path = Elsewhere(file)
+                paths.append(self.path)
+                return self
 
-        return read_streams(read_parquet, open_stream, **wishes), paths[0], pq.read_metadata(file)
+        found = read_streams(read_parquet, lambda: StreamElsewhere(str(file)), **wishes)
+        return found, paths[0], pq.read_metadata(file)
 
     return run
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.zipnum import (
-    ClusterPart,
     looks_like_zipnum_index,
     looks_like_zipnum_locations,
     read_cluster,
@@ -46,7 +45,7 @@ def read(tmp_path):
         for name, text in texts.items():
             (tmp_path / f"{name}.loc").write_bytes(text)
         with Stream(str(path), keep_damaged=keep_damaged) as stream:
-            parts = read_cluster(stream).parts
+            parts = read_cluster(stream)
             assert bool(stream.damages) == keep_damaged
         return parts
 
@@ -55,10 +54,10 @@ def read(tmp_path):
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".cdx.gz", ".cdxj.gz"])
 def test_parts_are_found_beside_the_index_with_the_bytes_they_must_have(read, tmp_path, ending):
-    assert read(INDEX, f"one{ending}", f"two{ending}") == (
-        ClusterPart(name="one", path=tmp_path / f"one{ending}", n_bytes=375),
-        ClusterPart(name="two", path=tmp_path / f"two{ending}", n_bytes=328),
-    )
+    assert read(INDEX, f"one{ending}", f"two{ending}") == [
+        (tmp_path / f"one{ending}", 375),
+        (tmp_path / f"two{ending}", 328),
+    ]
 
 
 def test_a_file_of_locations_leads_to_the_first_path_that_exists(read, tmp_path):
@@ -67,7 +66,7 @@ def test_a_file_of_locations_leads_to_the_first_path_that_exists(read, tmp_path)
     found = read(
         INDEX, "there/a.gz", "there/b.gz", "one.gz", cluster=locations, other=b"one\tone.gz"
     )
-    assert [part.path for part in found] == [
+    assert [path for path, _ in found] == [
         tmp_path / "there" / "a.gz",
         tmp_path / "there" / "b.gz",
     ]
@@ -75,7 +74,7 @@ def test_a_file_of_locations_leads_to_the_first_path_that_exists(read, tmp_path)
 
 def test_a_file_of_locations_of_another_name_serves_if_there_is_no_own(read, tmp_path):
     found = read(INDEX, "a.gz", "two.gz", places=b"one\ta.gz\n")
-    assert [part.path for part in found] == [tmp_path / "a.gz", tmp_path / "two.gz"]
+    assert [path for path, _ in found] == [tmp_path / "a.gz", tmp_path / "two.gz"]
 
 
 def test_missing_parts_are_named(read):
@@ -124,13 +123,13 @@ def test_parts_may_lie_in_folders_below_and_have_dots_in_their_names(read, tmp_p
         "parts/one..two.gz",
         "..one.gz",
     )
-    assert part.path == tmp_path / "parts" / "one..two.gz"
-    assert other.path == tmp_path / "..one.gz"
+    assert part[0] == tmp_path / "parts" / "one..two.gz"
+    assert other[0] == tmp_path / "..one.gz"
 
 
 def test_locations_that_cannot_be_read_are_passed_over(read, tmp_path):
     found = read(INDEX, "a.gz", "two.gz", cluster=b"one\thdfs://host/one.gz\ta.gz\n")
-    assert found[0].path == tmp_path / "a.gz"
+    assert found[0][0] == tmp_path / "a.gz"
 
 
 @pytest.fixture
@@ -176,8 +175,8 @@ def test_an_index_on_a_server_leads_to_parts_on_the_same_server_only(serve):
             read_cluster(stream)
     files["/a/cluster.loc"] = b"one\t/b/one.gz\n"
     with Stream(name) as stream:
-        (part,) = read_cluster(stream).parts
-    assert str(part.path) == f"http://127.0.0.1:{port}/b/one.gz"
+        ((path, _),) = read_cluster(stream)
+    assert str(path) == f"http://127.0.0.1:{port}/b/one.gz"
 
 
 @pytest.mark.parametrize(
@@ -212,8 +211,7 @@ def test_no_bytes_that_repeat_take_longer_than_others(read, piece):
 
 
 def test_the_index_of_a_web_archive_collection_is_understood(read, tmp_path):
-    (part,) = read(JSON_INDEX, "index.cdx.gz")
-    assert part == ClusterPart(name="index.cdx.gz", path=tmp_path / "index.cdx.gz", n_bytes=395)
+    assert read(JSON_INDEX, "index.cdx.gz") == [(tmp_path / "index.cdx.gz", 395)]
 
 
 def test_forms_of_line_ends_blank_lines_and_compression_do_not_matter(read):
@@ -230,8 +228,8 @@ def test_forms_of_line_ends_blank_lines_and_compression_do_not_matter(read):
 def test_an_index_that_ends_within_a_line_is_damaged(read):
     with pytest.raises(DamagedInput, match=r"cluster\.idx is damaged .* in the middle of a line"):
         read(INDEX[:-10], "one", "two")
-    one, two = read(INDEX[:-10], "one", "two", keep_damaged=True)
-    assert (one.n_bytes, two.n_bytes) == (275, 328)
+    parts = read(INDEX[:-10], "one", "two", keep_damaged=True)
+    assert [n_bytes for _, n_bytes in parts] == [275, 328]
 
 
 @pytest.mark.parametrize(

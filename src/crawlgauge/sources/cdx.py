@@ -3,16 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
 from crawlgauge.core.lines import FIELDS, CdxScanner
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake, readable
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.lines import UTF8_MARK, Line, cut_line, scan_lines
+from crawlgauge.sources.lines import UTF8_MARK, Line, report_cut_line, scan_lines
 from crawlgauge.sources.urls import MAX_URL_BYTES
 from crawlgauge.sources.what_counts import Settings
 
@@ -25,60 +23,22 @@ _SAMPLE_BYTES = 1 << 18
 _MAX_SAMPLED = 100
 """So many lines settle what stands where."""
 
-_NAMES = MappingProxyType(
-    {
-        "A": "canonized-url",
-        "B": "news-group",
-        "C": "rulespace-category",
-        "D": "compressed-dat-offset",
-        "F": "canonized-frame",
-        "G": "language-description",
-        "H": "canonized-host",
-        "I": "canonized-image",
-        "J": "canonized-jump-point",
-        "K": "fbis-changed",
-        "L": "canonized-link",
-        "M": "meta-tags",
-        "N": "massaged-url",
-        "P": "canonized-path",
-        "Q": "language",
-        "R": "canonized-redirect",
-        "S": "compressed-size",
-        "U": "uniqueness",
-        "V": "compressed-offset",
-        "X": "canonized-href-url",
-        "Y": "canonized-src-url",
-        "Z": "canonized-script-url",
-        "a": "url",
-        "b": "date",
-        "c": "old-checksum",
-        "d": "dat-offset",
-        "e": "ip",
-        "f": "frame",
-        "g": "filename",
-        "h": "host",
-        "i": "image",
-        "j": "jump-point",
-        "k": "checksum",
-        "l": "link",
-        "m": "mime",
-        "n": "document-length",
-        "o": "port",
-        "p": "path",
-        "r": "redirect",
-        "s": "status",
-        "t": "title",
-        "v": "offset",
-        "x": "href-url",
-        "y": "src-url",
-        "z": "script-url",
-    }
+_NAMES: dict[str, str] = dict(
+    re.findall(
+        r"(\w)=(\S+)",
+        "A=canonized-url B=news-group C=rulespace-category D=compressed-dat-offset "
+        "F=canonized-frame G=language-description H=canonized-host I=canonized-image "
+        "J=canonized-jump-point K=fbis-changed L=canonized-link M=meta-tags N=massaged-url "
+        "P=canonized-path Q=language R=canonized-redirect S=compressed-size U=uniqueness "
+        "V=compressed-offset X=canonized-href-url Y=canonized-src-url Z=canonized-script-url "
+        "a=url b=date c=old-checksum d=dat-offset e=ip f=frame g=filename h=host i=image "
+        "j=jump-point k=checksum l=link m=mime n=document-length o=port p=path r=redirect "
+        "s=status t=title v=offset x=href-url y=src-url z=script-url",
+    )
 )
 """The letters that the Internet Archive's description of the format lists; ``#`` is a comment."""
 
-_FIELDS = MappingProxyType(
-    {"url": "a", "key": "NA", "time": "b", "status": "s", "mime": "m", "digest": "kc"}
-)
+_FIELDS = {"url": "a", "key": "NA", "time": "b", "status": "s", "mime": "m", "digest": "kc"}
 """The letters that can serve for a field, the best first."""
 
 _SERVED = "NbamskS"
@@ -109,29 +69,9 @@ _SCHEME = re.compile(rb"[A-Za-z][A-Za-z0-9+-]*:")
 _SPACES = b" \t\r\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Layout:
-    """Which columns the lines of a CDX file have.
-
-    `letters` say what each column holds, between delimiters, and `others` what they hold in other
-    lines, which differ in the number of columns.
-    """
-
-    delimiter: bytes
-    letters: str
-    others: tuple[str, ...] = ()
-
-    def columns(self, group: str | None) -> list[tuple[int, list[int]]]:
-        """Return the column of each field, −1 for none, by the number of columns."""
-        found = []
-        for letters in sorted((self.letters, *self.others), key=len):
-            places = {
-                field: next((letters.find(one) for one in candidates if one in letters), -1)
-                for field, candidates in _FIELDS.items()
-            }
-            places["group"] = -1 if group is None else _find_named(letters, group)
-            found.append((len(letters), [places[field] for field in FIELDS]))
-        return found
+_Layout = tuple[bytes, str, tuple[str, ...]]
+"""The delimiter, the letters that say what each column between them holds, and what they hold in
+other lines, which differ in the number of columns."""
 
 
 def is_legend(line: bytes) -> bool:
@@ -205,27 +145,30 @@ class _Reader:
                 f"{readable(legend.strip())!r}; it must be CDX and {_MAX_COLUMNS} single "
                 "letters at most, such as ' CDX N b a m s k r M S V g'"
             )
-        self._arrange(layout, f"{name} (legend {layout.letters})")
+        self._arrange(layout, f"{name} (legend {layout[1]})")
 
     def _arrange(self, layout: _Layout, where: str) -> None:
         """Read the lines that follow by a layout."""
+        delimiter, letters, others = layout
         group = self._settings.group
-        if group is not None and _find_named(layout.letters, group) < 0:
-            known = ", ".join(f"{_NAMES[one]} ({one})" for one in layout.letters if one in _NAMES)
+        if group is not None and _find_named(letters, group) < 0:
+            known = ", ".join(f"{_NAMES[one]} ({one})" for one in letters if one in _NAMES)
             raise SourceError(f"{where} has no field {group!r} to cut crawls by; it has: {known}")
-        self._is_keys_only = "a" not in layout.letters
+        self._is_keys_only = "a" not in letters
         if self._is_keys_only and self._settings.rule != "given":
             raise SourceError(
                 f"{where} has no original URLs (letter a), and canonical ones cannot be made "
                 "without them; take the index's own keys with --identity given"
             )
-        if self._is_keys_only and not set("NA") & set(layout.letters):
+        if self._is_keys_only and not set("NA") & set(letters):
             raise SourceError(f"{where} has neither URLs (letter a) nor keys (letter N or A)")
-        self._delimiter, self._n_usual = layout.delimiter, len(layout.letters)
-        self._columns = layout.columns(group)
+        self._delimiter, self._n_usual = delimiter, len(letters)
+        self._columns = [
+            (len(one), _find_fields(one, group)) for one in sorted((letters, *others), key=len)
+        ]
         # Of lines that have no URL, which are rare, the reader makes one.
         of_scanner = self._columns if not self._is_keys_only else [(1, [-1] * len(FIELDS))]
-        self.scanner.arrange(layout.delimiter, of_scanner)
+        self.scanner.arrange(delimiter, of_scanner)
 
     def are_two(self, before: bytes, behind: bytes) -> bool:
         """Tell whether there are fields enough for a line on both sides of a place."""
@@ -242,7 +185,7 @@ class _Reader:
             return
         reason = "too-long" if len(text) > _LONGEST_LINE else self._take(text)
         if line.is_cut and text.count(self._delimiter) + 1 < self._n_usual:
-            self._stream.report(cut_line(self._stream))
+            report_cut_line(self._stream)
         if reason is not None:
             self._intake.reject(reason, line.text, offset=line.offset, line=line.number)
 
@@ -300,7 +243,7 @@ def _read_legend(line: bytes) -> _Layout | None:
         letter == b"#" or letter.decode("latin-1") in _NAMES for letter in letters
     ):
         return None
-    return _Layout(delimiter=delimiter, letters=b"".join(letters).decode("ascii"))
+    return delimiter, b"".join(letters).decode("ascii"), ()
 
 
 def _guess_layout(lines: Sequence[bytes]) -> _Layout | None:
@@ -318,7 +261,7 @@ def _guess_layout(lines: Sequence[bytes]) -> _Layout | None:
     has_header = delimiter == b"\t" and _guess(sample[0]) is None
     if 2 * n_lines < len(sample) or has_header:
         return None
-    return _Layout(delimiter=delimiter, letters=letters, others=others)
+    return delimiter, letters, others
 
 
 def _guess(line: bytes) -> tuple[bytes, str] | None:
@@ -335,6 +278,16 @@ def _fits(cells: Sequence[bytes], letters: str) -> bool:
     if not _TIME.fullmatch(cells[letters.index("b")]) or not _URL.match(cells[letters.index("a")]):
         return False
     return letters not in _NETARKIVET or (cells[4].isdigit() and cells[6].isdigit())
+
+
+def _find_fields(letters: str, group: str | None) -> list[int]:
+    """Return the column of each field, −1 for none."""
+    places = {
+        field: next((letters.find(one) for one in candidates if one in letters), -1)
+        for field, candidates in _FIELDS.items()
+    }
+    places["group"] = -1 if group is None else _find_named(letters, group)
+    return [places[field] for field in FIELDS]
 
 
 def _find_named(letters: str, name: str) -> int:

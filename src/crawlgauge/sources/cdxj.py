@@ -4,16 +4,16 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
-from crawlgauge.core.lines import FIELDS, CdxjScanner, LineScanner
+from crawlgauge.core.lines import CdxjScanner, LineScanner
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.cdx import is_legend
 from crawlgauge.sources.columns import list_names
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.lines import UTF8_MARK, Line, cut_line, scan_lines
+from crawlgauge.sources.json_lines import encode_text, list_scanned
+from crawlgauge.sources.lines import UTF8_MARK, Line, report_cut_line, scan_lines
 from crawlgauge.sources.what_counts import Settings
 from crawlgauge.sources.zipnum import looks_like_zipnum_index
 
@@ -22,18 +22,13 @@ __all__ = ["looks_like_cdxj", "read_cdxj"]
 _LONGEST_LINE = 1 << 20
 """Beside URLs a line may hold what was posted to them, and headers."""
 
-_NAMES = MappingProxyType(
-    {
-        "url": ("url", "uri", "original_uri", "original"),
-        "mime": ("mime", "mct", "mime_type", "mimetype"),
-        "status": ("status", "hsc", "status_code", "statuscode"),
-        "digest": ("digest", "sha"),
-    }
-)
+_NAMES = {
+    "url": ("url", "uri", "original_uri", "original"),
+    "mime": ("mime", "mct", "mime_type", "mimetype"),
+    "status": ("status", "hsc", "status_code", "statuscode"),
+    "digest": ("digest", "sha"),
+}
 """What pywb and Common Crawl, OpenWayback, ipwb and CDX servers call the same field."""
-
-_LONGEST_NAME = 40
-"""That a scanner looks for."""
 
 _FILE_GROUP = "filename"
 _FILE_NAMES = ("filename", "ref")
@@ -45,7 +40,6 @@ _LINE = re.compile(rb"[^\s{]\S*[ \t]+(?:\d{4}[\dTZ:.+-]*|-)[ \t]+(?:[^\s{]\S*[ \
 _YEAR = re.compile(rb"[0-9]{4}")
 _WORDS = re.compile(rb"(?:[^\s{]\S*\s+){2,4}(?=\{)")
 """OpenWayback's lines have four words before the JSON: key, time, digest and record type."""
-_LONE_SURROGATES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _SAMPLE_BYTES = 1 << 18
 _MAX_SAMPLED = 20
 _SPACES = b" \t\r"
@@ -96,15 +90,10 @@ class _Reader:
 
     def scanner(self) -> LineScanner:
         """Return what reads lines as most are, unless only this reader can find the members."""
-        members = [
-            (name.encode("utf-8", errors="surrogateescape"), FIELDS.index(field))
-            for field, names in self._names.items()
-            for name in names
-        ]
-        names = dict(members)
-        if len(names) < len(members) or max(map(len, names)) > _LONGEST_NAME:
-            return LineScanner(self._intake.collector)
-        return CdxjScanner(self._intake.collector, members)
+        paths = [(field, name) for field, names in self._names.items() for name in names]
+        members = list_scanned(paths)
+        collector = self._intake.collector
+        return CdxjScanner(collector, members) if members else LineScanner(collector)
 
     def judge(self, line: Line) -> None:
         """Take a line in, pass over it, or reject it."""
@@ -115,7 +104,7 @@ class _Reader:
         if reason is None:
             return
         if line.is_cut and reason in ("too-few-fields", "bad-json"):
-            self._stream.report(cut_line(self._stream))
+            report_cut_line(self._stream)
         self._intake.reject(reason, line.text, offset=line.offset, line=line.number)
 
     def _take(self, text: bytes) -> str | None:
@@ -182,10 +171,7 @@ def _choose(found: dict[str, object], names: tuple[str, ...], field: str) -> byt
     """Return the first value of some members that says anything."""
     for name in names:
         value = found.get(name)
-        is_text = isinstance(value, str) and not isinstance(value, _Number)
-        if is_text or (isinstance(value, _Number) and field in ("status", "group")):
-            # Half a surrogate pair, written as an escape, is no character.
-            text = _LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", str(value))
-            if text not in ("", "-"):
-                return text.encode("utf-8", errors="surrogateescape")
+        may_be = not isinstance(value, _Number) or field in ("status", "group")
+        if isinstance(value, str) and may_be and value not in ("", "-"):
+            return encode_text(value)
     return None

@@ -7,18 +7,7 @@ from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import readable
 from crawlgauge.sources.what_counts import Settings
 
-__all__ = [
-    "DIGEST",
-    "GROUP",
-    "KEY",
-    "MIME",
-    "STATUS",
-    "TIME",
-    "URL",
-    "find_columns",
-    "find_field",
-    "list_names",
-]
+__all__ = ["GROUP", "KEY", "STATUS", "TIME", "URL", "find_columns", "find_field", "list_names"]
 
 URL, KEY, TIME, STATUS, MIME, DIGEST, GROUP = range(len(FIELDS))
 

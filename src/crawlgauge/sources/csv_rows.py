@@ -3,11 +3,11 @@
 import csv
 import io
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 from crawlgauge.core.lines import FIELDS
 from crawlgauge.errors import SourceError
@@ -80,130 +80,117 @@ def read_csv_rows(stream: Stream, intake: Intake, settings: Settings) -> Iterato
         raise SourceError(f"{stream.name} is no text file, hence no CSV")
     intake.collector.begin()
     layout = _find_layout(beginning, settings, stream.name)
-    if layout is None:
-        return
     # It holds for all of the process, so that it is never made smaller.
     csv.field_size_limit(max(csv.field_size_limit(), _MAX_ROW_BYTES + 1))
-    reader = _RowReader(layout, intake)
-    for lines in read_lines(stream, _MAX_ROW_BYTES):
-        reader.read(lines)
-        yield
-    reader.finish()
+    if layout is not None:
+        yield from _RowReader(stream, intake, *layout).read()
 
 
 # -------------------------------------------------------------------------------------------- rows
 
 
 class _RowReader:
-    """Reads rows from whole lines; a row that goes on behind them waits for the next ones.
+    """Reads rows, each from the line that it begins with to the one where its quotes are closed.
 
     A row whose quotes are wrong is one line, and reading goes on at the next one. Where a search
     for its end has led, no other row is taken to go on beyond its line, so that a file of wrong
     quotes takes no longer than any other.
     """
 
-    def __init__(self, layout: "_Layout", intake: Intake) -> None:
-        self._intake = intake
-        self._add = intake.collector.add
-        self._delimiter = layout.delimiter
-        spaces = " \t".replace(layout.delimiter, "")
-        self._spaces = re.compile(f'"([{spaces}]+)(?={re.escape(layout.delimiter)}|\r?\n)')
-        self._n_to_skip = layout.n_skipped
-        self._columns = [(FIELDS[field], at) for field, at in layout.columns.items()]
-        self._url, self._n_wanted = layout.columns[URL], max(layout.columns.values()) + 1
-        # Lines as Latin-1, in which each character is a byte, and the one that a row begins with.
-        self._lines: list[str] = []
-        self._row = 0
-        # Up to this line, none begins a row of several. So many bytes are worth another look.
-        self._n_distrusted = self._n_enough = 0
-        # Of these lines so many stand before the place, and so many others before them.
-        self._n_passed = self._place = 0
+    def __init__(
+        self,
+        stream: Stream,
+        intake: Intake,
+        delimiter: str,
+        n_skipped: int,
+        columns: dict[int, int],
+    ) -> None:
+        self._intake, self._delimiter, self._n_to_skip = intake, delimiter, n_skipped
+        self._parts = read_lines(stream, _MAX_ROW_BYTES)
+        self._behind: Lines | None = None
+        spaces = " \t".replace(delimiter, "")
+        self._spaces = re.compile(f'"([{spaces}]+)(?={re.escape(delimiter)}|\r?\n)')
+        self._columns = [(FIELDS[field], at) for field, at in columns.items()]
+        self._url, self._n_wanted = columns[URL], max(columns.values()) + 1
+        # Lines as Latin-1, in which each character is a byte: those of the row at hand, and those
+        # behind it, of which so many begin no row of several.
+        self._row: list[str] = []
+        self._lines: deque[str] = deque()
+        self._n_distrusted = 0
+        # Where the row begins, how many lines stand before it, and where the last line ends.
+        self._place = self._end = 0
         self._n_before: int | None = 0
 
-    def read(self, lines: Lines) -> None:
-        if self._lines and self._place + sum(map(len, self._lines)) != lines.place:
-            # Something was lost in between: what waits never ends.
-            self.finish()
-        if not self._lines:
-            self._place, self._n_before = lines.place, lines.n_before
+    def read(self) -> Iterator[None]:
+        while self._lines or self._take_lines():
+            try:
+                self._read_rows()
+            except csv.Error as error:
+                self._get_over(is_open="end of data" in str(error))
+            yield
+
+    def _read_rows(self) -> None:
+        lines = self._lines_of_rows()
+        delimiter = self._delimiter
+        for cells in csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True):
+            is_long = len(self._row[0]) > _MAX_ROW_BYTES
+            reason = "too-long" if is_long else self._take(cells)
+            self._finish_row(reason if reason and not self._row[0].isspace() else None)
+
+    def _take_lines(self) -> bool:
+        """Take the next lines, unless a row goes on and something was lost behind it."""
+        lines = self._behind or next(self._parts, None)
+        is_apart = lines is not None and self._row and lines.place != self._end
+        self._behind = lines if is_apart else None
+        if lines is None or is_apart:
+            return False
         text = lines.data[lines.start : lines.end].decode("latin-1")
         self._lines += io.StringIO(text, newline="\n")
+        self._end = lines.place + len(text)
+        if not self._row:
+            self._place, self._n_before = lines.place, lines.n_before
         # Where damage has cost lines, nobody knows which the first ones were.
-        n_skipped = min(self._n_to_skip, len(self._lines)) if lines.n_before is not None else 0
-        self._n_to_skip -= n_skipped
-        self._row += n_skipped
-        self._n_enough -= len(text)
-        if self._n_enough <= 0:
-            self._read_rows(is_end=False)
+        while self._n_to_skip and self._lines and lines.n_before is not None:
+            self._n_to_skip -= 1
+            self._row.append(self._lines.popleft())
+            self._finish_row(None)
+        return True
 
-    def finish(self) -> None:
-        self._read_rows(is_end=True)
-        self._n_distrusted = 0
-
-    def _read_rows(self, *, is_end: bool) -> None:
-        lines = self._lines
-        while self._row < len(lines):
-            start = self._row
-            stop = start + 1 if start < self._n_distrusted else len(lines)
-            reader = csv.reader(
-                self._lines_of_rows(start, stop),
-                delimiter=self._delimiter,
-                skipinitialspace=True,
-                strict=True,
-            )
-            try:
-                for cells in reader:
-                    first, self._row = self._row, start + reader.line_num
-                    reason = (
-                        self._take(cells) if len(lines[first]) <= _MAX_ROW_BYTES else "too-long"
-                    )
-                    if reason is not None and not lines[first].isspace():
-                        self._reject(reason, first, self._row)
-            except csv.Error as error:
-                reached = start + reader.line_num
-                is_open = "end of data" in str(error)
-                may_go_on = reached == len(lines) and start >= self._n_distrusted
-                if is_open and may_go_on and not is_end:
-                    break
-                # Space behind a quote that closes may as well stand before it.
-                fixed = self._spaces.sub(r'\1"', lines[reached - 1])
-                if not is_open and fixed != lines[reached - 1]:
-                    lines[reached - 1] = fixed
-                    continue
-                # The line that shows that a quote is wrong may be right itself.
-                self._n_distrusted = max(self._n_distrusted, reached if is_open else reached - 1)
-                self._row += 1
-                reason = "unclosed-quote" if is_open else "bad-quotes"
-                self._reject(reason, self._row - 1, self._row)
-        self._move_to(self._row)
-        self._lines = lines[self._row :]
-        self._n_distrusted -= self._row
-        self._row = self._n_passed = 0
-        self._n_enough = sum(map(len, self._lines))
-
-    def _lines_of_rows(self, start: int, stop: int) -> Iterator[str]:
-        """Yield lines, up to where a row would be too long."""
+    def _lines_of_rows(self) -> Iterator[str]:
+        """Yield lines; beyond those at hand only where a row goes on, and is not too long."""
         n_bytes = 0
-        for number in range(start, stop):
-            line = self._lines[number]
-            n_bytes = len(line) if number == self._row else n_bytes + len(line)
-            if n_bytes > _MAX_ROW_BYTES and number > self._row:
+        while self._lines or (self._row and not self._n_distrusted and self._take_lines()):
+            n_bytes = len(self._lines[0]) + (n_bytes if self._row else 0)
+            if self._row and (n_bytes > _MAX_ROW_BYTES or self._n_distrusted):
                 return
-            yield line
+            self._row.append(self._lines.popleft())
+            yield self._row[-1]
 
-    def _move_to(self, number: int) -> int:
-        """Return where a line begins. Those before it are not asked for again."""
-        self._place += sum(map(len, self._lines[self._n_passed : number]))
+    def _finish_row(self, reason: str | None) -> None:
+        if reason is not None:
+            line = None if self._n_before is None else self._n_before + 1
+            text = "".join(self._row).rstrip("\r\n").encode("latin-1")
+            self._intake.reject(reason, text, offset=self._place, line=line)
+        self._place += sum(map(len, self._row))
         if self._n_before is not None:
-            self._n_before += number - self._n_passed
-        self._n_passed = number
-        return self._place
+            self._n_before += len(self._row)
+        self._n_distrusted = max(self._n_distrusted - len(self._row), 0)
+        self._row = []
 
-    def _reject(self, reason: str, number: int, end: int) -> None:
-        offset = self._move_to(number)
-        line = None if self._n_before is None else self._n_before + 1
-        text = "".join(self._lines[number:end]).rstrip("\r\n").encode("latin-1")
-        self._intake.reject(reason, text, offset=offset, line=line)
+    def _get_over(self, *, is_open: bool) -> None:
+        """Go on behind a row with wrong quotes, or read it again if they can be put right."""
+        # Space behind a quote that closes may as well stand before it.
+        fixed = self._spaces.sub(r'\1"', self._row[-1])
+        if not is_open and fixed != self._row[-1]:
+            self._lines.extendleft([fixed, *reversed(self._row[:-1])])
+            self._row = []
+            return
+        # The line that shows that a quote is wrong may be right itself.
+        n_reached = len(self._row) if is_open else len(self._row) - 1
+        self._n_distrusted = max(self._n_distrusted, n_reached)
+        self._lines.extendleft(reversed(self._row[1:]))
+        self._row = self._row[:1]
+        self._finish_row("unclosed-quote" if is_open else "bad-quotes")
 
     def _take(self, cells: list[str]) -> str | None:
         """Take a row in as a record; return why it is rejected, or None if it is not."""
@@ -217,7 +204,7 @@ class _RowReader:
             for field, at in self._columns
             if (cell := cells[at].encode("latin-1").strip()) not in (b"", b"-")
         }
-        return self._add(**fields) if "url" in fields else "no-url"
+        return self._intake.collector.add(**fields) if "url" in fields else "no-url"
 
 
 # ----------------------------------------------------------------------------------------- layouts
@@ -245,14 +232,6 @@ _NO_URL_PART = re.compile(
 )
 """What may stand beside a URL, but hardly within one that has commas."""
 _MIN_SIGNS = 2
-
-
-class _Layout(NamedTuple):
-    """How a file is laid out."""
-
-    delimiter: str
-    n_skipped: int  # lines at the beginning that are no data: comments and the header
-    columns: dict[int, int]  # position of each field that is wanted
 
 
 class _Reading:
@@ -306,8 +285,10 @@ class _Reading:
         return is_named, has_urls, self.is_certain(), len(self.even), self.n_cells
 
 
-def _find_layout(beginning: bytes, settings: Settings, source: str) -> _Layout | None:
-    """Find out how a file is laid out, or return None if it has no rows."""
+def _find_layout(
+    beginning: bytes, settings: Settings, source: str
+) -> tuple[str, int, dict[int, int]] | None:
+    """Return the delimiter, how many lines are no data, and the columns; None without rows."""
     n_comments, readings = _read_sample(beginning)
     if not readings:
         return None
@@ -325,11 +306,8 @@ def _find_layout(beginning: bytes, settings: Settings, source: str) -> _Layout |
                 f"say which, such as --column {found[0] + 1}"
             )
         settings = replace(settings, column=str(found[0] + 1))
-    return _Layout(
-        delimiter=best.delimiter,
-        n_skipped=n_comments + (best.n_lines if has_header else 0),
-        columns=find_columns(names, settings, source=source),
-    )
+    n_skipped = n_comments + (best.n_lines if has_header else 0)
+    return best.delimiter, n_skipped, find_columns(names, settings, source=source)
 
 
 def _read_sample(beginning: bytes) -> tuple[int, list[_Reading]]:

@@ -16,20 +16,17 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self, cast
+from typing import Any, BinaryIO, NamedTuple, Self, cast
 
 import zstandard
 from isal import igzip_lib
 
 from crawlgauge.errors import Damage, DamagedInput, SourceError
 from crawlgauge.provenance import Input
+from crawlgauge.sources.remote import AnyPath, ObjectChanged, RemoteFacts, RemotePath, to_path
 from crawlgauge.sources.what_counts import DEFAULT_MAX_EXPANSION
 
-if TYPE_CHECKING:
-    from crawlgauge.sources.remote import AnyPath, RemoteFacts
-
 __all__ = [
-    "BLOCK_BYTES",
     "STDIN",
     "VERSION_CHECKSUM",
     "Broken",
@@ -58,6 +55,9 @@ _PROBED_BYTES = 1 << 26
 """An input that cannot be understood is read on so far, to tell whether it is damaged."""
 _MAX_MEMBERS = 1 << 17
 """Of which the places are kept for readers, who may never ask for them."""
+_MAX_STEP_BYTES = 1 << 20
+"""That is decompressed at once: more than a block of bzip2 has, whose checksum is compared when all
+of it has been asked for."""
 _MAX_DAMAGES = 1000
 """Hostile bytes can be damaged at every turn; the first places tell enough."""
 
@@ -70,7 +70,8 @@ class Stream:
     name
         The input as the user named it; ``-`` for standard input.
     open_file
-        Opens it; if not given, `name` is a path, a remote address or standard input.
+        Opens it, as what has `read` and `close`; if not given, `name` is a path, a remote address
+        or standard input.
     on_bytes
         Called with the number of bytes taken from the input, as they are taken.
     max_expansion
@@ -92,14 +93,14 @@ class Stream:
         self,
         name: str,
         *,
-        open_file: Callable[[], BinaryIO] | None = None,
+        open_file: Callable[[], Any] | None = None,
         on_bytes: Callable[[int], None] | None = None,
         max_expansion: float = DEFAULT_MAX_EXPANSION,
         keep_damaged: bool = False,
     ) -> None:
         self.name = name
         is_path = open_file is None and name != STDIN
-        self.path: AnyPath | None = _to_path(name) if is_path else None
+        self.path: AnyPath | None = to_path(name) if is_path else None
         self.damages: list[Damage] = []
         self._n_more_damages = 0
         self._open_file, self._on_bytes = open_file, on_bytes
@@ -117,12 +118,13 @@ class Stream:
 
     def __enter__(self) -> Self:
         try:
-            self._file = _open(self.name) if self._open_file is None else self._open_file()
+            opens = self._open_file
+            self._file = _open(self.path, reads_ahead=True) if opens is None else opens()
         except OSError as error:
             raise self._unreadable(error) from error
         self._facts = getattr(self._file, "facts", None)
-        if self.path is not None and self._facts is not None:
-            self.path = self.path.pinned(self._facts)  # type: ignore[union-attr]  # remote
+        if isinstance(self.path, RemotePath) and self._facts is not None:
+            self.path = self.path.pinned(self._facts)
         self._feed = _Feed(self._chunks(self._file))
         try:
             first = self._feed.take_some()
@@ -226,6 +228,20 @@ class Stream:
             lost="what stood there",
         )
 
+    def report_loss(
+        self, reason: str, lost: str, *, byte: int | None = None, file: str | None = None
+    ) -> None:
+        """Note damage as `report` does: what is wrong, what is lost by it, and where it is.
+
+        Parameters
+        ----------
+        reason, lost, byte
+            As of `Damage`.
+        file
+            In which file, if it is not this input itself.
+        """
+        self.report(Damage(file=file or self.name, byte=byte, reason=reason, lost=lost))
+
     def amend(self, damage: Damage, lost: str) -> None:
         """Say anew what was lost by damage that was reported, now that more is known."""
         if not self._n_more_damages:
@@ -267,7 +283,7 @@ class Stream:
         self._gathered = _gather(self._pieces(), BLOCK_BYTES)
         return True
 
-    def open_in_place(self, title: str) -> "tuple[AnyPath, BinaryIO]":
+    def open_in_place(self, title: str) -> tuple[AnyPath, BinaryIO]:
         """Open the file anew, to be read in any order, and return its path too.
 
         A remote file is then not read as a whole for its checksum, if its server states its
@@ -287,7 +303,7 @@ class Stream:
         if self.path is None or not self.path.is_file() or self._kind is not None:
             raise SourceError(f"{self.name} is {title}, which must be read from its end; {remedy}")
         self._is_in_place = True
-        return self.path, _open_path(self.path)
+        return self.path, _open(self.path)
 
     def finish(self, through: str | None = None) -> Input:
         """Read what is left without looking at it, and return name, size and checksum of all.
@@ -328,10 +344,8 @@ class Stream:
                 self._on_bytes(len(chunk))
             yield chunk
 
-    def _check_version(self, facts: "RemoteFacts") -> None:
+    def _check_version(self, facts: RemoteFacts) -> None:
         """See that a remote file, which was not read to its end, has not been changed."""
-        from crawlgauge.sources.remote import ObjectChanged, RemotePath
-
         try:
             if RemotePath(self.name).stat().version != facts.version:
                 raise ObjectChanged(self.name)
@@ -377,7 +391,7 @@ class Stream:
         if self._kind is None or self._is_bomb:
             return False
         try:
-            return self._feed.find(self._kind.start, self._kind.start_bytes)
+            return self._feed.find(self._kind.start)
         except Broken:
             # The input is a member of a ZIP file that is broken itself.
             return False
@@ -443,7 +457,7 @@ def fingerprint(name: str, on_bytes: Callable[[int], None] | None = None) -> Inp
         return stream.finish()
 
 
-def version_as_input(name: str, facts: "RemoteFacts") -> Input:
+def version_as_input(name: str, facts: RemoteFacts) -> Input:
     """Return what stands for the bytes of a remote file that were not read.
 
     Versions are only told apart at the same address, so the address is part of the checksum.
@@ -510,8 +524,7 @@ class Broken(Exception):  # noqa: N818 - says what the stream is
 
     def __init__(self, reason: str, *, place: int | None = None, is_bomb: bool = False) -> None:
         super().__init__(reason)
-        self.place = place
-        self.is_bomb = is_bomb
+        self.place, self.is_bomb = place, is_bomb
 
 
 _ENDS_EARLY = "the file ends before its compressed stream does"
@@ -585,8 +598,8 @@ class _Feed:
                 return True
         return False
 
-    def find(self, pattern: re.Pattern[bytes], longest: int) -> bool:
-        """Go on to the next place where `pattern`, of at most `longest` bytes, matches.
+    def find(self, pattern: re.Pattern[bytes]) -> bool:
+        """Go on to the next place where `pattern` matches, which is that of a `_Kind`.
 
         The byte at hand itself is passed over.
         """
@@ -599,8 +612,8 @@ class _Feed:
             if not more:
                 return False
             self.place += len(more)
-            kept = data[-longest:]
-            data, start = kept + more, min(start, len(kept)) if len(data) <= longest else 0
+            kept = data[-_START_BYTES:]
+            data, start = kept + more, min(start, len(kept)) if len(data) <= _START_BYTES else 0
 
 
 _MAX_HELD_BYTES = 1 << 24
@@ -632,7 +645,7 @@ def _decompress_member(feed: _Feed, kind: "_Kind", dictionary: bytes = b"") -> I
                 taken.clear()
             taken.append(data)
         try:
-            output = member.decompress(data, kind.n_most)
+            output = member.decompress(data, _MAX_STEP_BYTES)
         except _ERRORS as error:
             place = feed.place - len(taken[-1])
             if n_taken <= _MAX_HELD_BYTES:
@@ -667,7 +680,7 @@ def _read_to_break(
         for chunk in chain(before, fine):
             data, needs_more = chunk, False
             while not needs_more:
-                output = member.decompress(data, kind.n_most)
+                output = member.decompress(data, _MAX_STEP_BYTES)
                 n_out += len(output)
                 n_new = min(n_out - n_known, len(output))
                 if n_new > 0:
@@ -794,38 +807,26 @@ class _Kind(NamedTuple):
     """What a file begins with."""
     start: re.Pattern[bytes]
     """What a member begins with, told from other bytes as surely as possible."""
-    start_bytes: int
-    """The greatest length of `start`."""
     begin: Callable[[bytes], Any]
     """Returns a decompressor like those of the standard library; zstd's takes a dictionary."""
-    n_most: int = BLOCK_BYTES
-    """How much to decompress at once."""
 
 
+_START_BYTES = 10
+"""The greatest length of what a member begins with."""
 _GZIP = _Kind(
     re.compile(rb"\x1f\x8b"),
     re.compile(rb"\x1f\x8b\x08[\x00-\x1f]"),
-    4,
     lambda _: igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP),
 )
 _BZIP2 = _Kind(
-    re.compile(rb"BZh[1-9]"),
-    re.compile(rb"BZh[1-9]1AY&SY"),
-    10,
-    lambda _: bz2.BZ2Decompressor(),
-    # More than a block has: its checksum is compared when all of it has been asked for.
-    1 << 20,
+    re.compile(rb"BZh[1-9]"), re.compile(rb"BZh[1-9]1AY&SY"), lambda _: bz2.BZ2Decompressor()
 )
 _XZ = _Kind(
-    re.compile(rb"\xfd7zXZ\x00"),
-    re.compile(rb"\xfd7zXZ\x00"),
-    6,
-    lambda _: lzma.LZMADecompressor(),
+    re.compile(rb"\xfd7zXZ\x00"), re.compile(rb"\xfd7zXZ\x00"), lambda _: lzma.LZMADecompressor()
 )
 _ZSTD = _Kind(
     re.compile(rb"[\x50-\x5f]\x2a\x4d\x18|" + re.escape(_ZSTD_FRAME)),
     re.compile(re.escape(_ZSTD_FRAME)),
-    4,
     _ZstdDecompressor,
 )
 _KINDS = (_GZIP, _BZIP2, _XZ, _ZSTD)
@@ -834,24 +835,12 @@ _KINDS = (_GZIP, _BZIP2, _XZ, _ZSTD)
 # ----------------------------------------------------------------------------------------- the file
 
 
-def _to_path(name: str) -> "AnyPath":
-    """Return a path on this machine, or elsewhere; what that takes is loaded only then."""
-    if "://" not in name:
-        return Path(name)
-    from crawlgauge.sources.remote import to_path
-
-    return to_path(name)
-
-
-def _open(name: str) -> BinaryIO:
-    if name == STDIN:
+def _open(path: AnyPath | None, *, reads_ahead: bool = False) -> BinaryIO:
+    """Open a file, or standard input."""
+    if path is None:
         if sys.stdin is None:
             raise SourceError("standard input is closed; there is nothing to read from -")
         return open(sys.stdin.fileno(), "rb", closefd=False)
-    return _open_path(_to_path(name), reads_ahead=True)
-
-
-def _open_path(path: "AnyPath", *, reads_ahead: bool = False) -> BinaryIO:
     if isinstance(path, Path):
         return path.open("rb")
     return cast("BinaryIO", path.open(reads_ahead=reads_ahead))

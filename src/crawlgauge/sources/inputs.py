@@ -119,7 +119,8 @@ def _expand(word: str, base: Path | None) -> Iterator[str]:
         found = sorted(
             str(file)
             for file in path.rglob("*")
-            if not file.is_dir() and not _is_hidden(file.relative_to(path))
+            if not file.is_dir()
+            and not any(part.startswith(".") for part in file.relative_to(path).parts)
         )
         if not found:
             raise SourceError(f"the folder {word} holds no files")
@@ -182,10 +183,6 @@ def _find(path: Path) -> os.stat_result | None:
         return None
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}") from error
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
 
 
 def identify_file(name: str) -> object:

@@ -20,10 +20,10 @@ from crawlgauge.sources.what_counts import Settings
 __all__ = [
     "DECODER",
     "NO_MEMBERS",
-    "Members",
+    "encode_text",
     "find_members",
+    "list_scanned",
     "looks_like_json_lines",
-    "parse_json",
     "read_json_lines",
     "to_fields",
 ]
@@ -71,7 +71,7 @@ def looks_like_json_lines(beginning: bytes) -> bool:
     if len(lines) == 1 and len(head) > _MAX_URL_BYTES:
         # The first line is so long that its end is not in sight.
         return True
-    return any(isinstance(parse_json(line), dict) for line in lines)
+    return any(isinstance(_parse_json(line), dict) for line in lines)
 
 
 def read_json_lines(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
@@ -102,13 +102,13 @@ def read_json_lines(stream: Stream, intake: Intake, settings: Settings) -> Itera
         raise SourceError(f"{stream.name} is no text file, hence no JSON Lines")
     intake.collector.begin()
     lines = islice(_LINE.finditer(beginning.removeprefix(UTF8_MARK)), _MAX_TRIED)
-    members = find_members((parse_json(line[0]) for line in lines), settings, stream.name)
+    members = find_members((_parse_json(line[0]) for line in lines), settings, stream.name)
 
     def judge(line: Line) -> None:
         nonlocal members
         reason = "too-long" if len(line.text) > _MAX_LINE_BYTES else None
         if reason is None and line.text and not line.text.isspace():
-            found = parse_json(line.text)
+            found = _parse_json(line.text)
             # So far there may have been but messages.
             members = members or find_members([found], settings, stream.name)
             reason = (members or NO_MEMBERS).take(intake.collector, found)
@@ -116,13 +116,34 @@ def read_json_lines(stream: Stream, intake: Intake, settings: Settings) -> Itera
             text = line.text.removesuffix(b"\r")
             intake.reject(reason, text, offset=line.offset, line=line.number)
 
-    scanned = members and members.to_scan()
+    scanned = None if members is None or members.is_nested else list_scanned(members.paths)
     collector = intake.collector
     scanner = ObjectScanner(collector, scanned) if scanned else LineScanner(collector)
     yield from scan_lines(stream, scanner, judge, _MAX_LINE_BYTES)
 
 
 # ------------------------------------------------------------------------------ members of objects
+
+
+def list_scanned(paths: Iterable[tuple[str, str]]) -> list[tuple[bytes, int]] | None:
+    """Return what a scanner looks for: members by name, each with the place of its field.
+
+    Parameters
+    ----------
+    paths
+        Fields, and for each the name of a member that may hold it.
+
+    Returns
+    -------
+    list of (bytes, int), or None
+        None if a scanner cannot look for these.
+    """
+    members = [
+        (name.encode("utf-8", "surrogateescape"), FIELDS.index(field)) for field, name in paths
+    ]
+    names = dict(members)
+    is_hard = len(names) < len(members) or max(map(len, names)) > _LONGEST_NAME
+    return None if is_hard else members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,13 +161,6 @@ class Members:
 
     paths: tuple[tuple[str, str], ...]
     is_nested: bool
-
-    def to_scan(self) -> list[tuple[bytes, int]] | None:
-        """Return the members that a scanner is to look for, or None if it cannot."""
-        names = {path.encode("utf-8", "surrogateescape"): field for field, path in self.paths}
-        if self.is_nested or len(names) < len(self.paths) or max(map(len, names)) > _LONGEST_NAME:
-            return None
-        return [(name, FIELDS.index(field)) for name, field in names.items()]
 
     def take(self, collector: Collector, found: object) -> str | None:
         """Take a value in as a record; return why it is rejected, or None if it is not."""
@@ -180,7 +194,7 @@ def find_members(objects: Iterable[object], settings: Settings, source: str) -> 
     Parameters
     ----------
     objects
-        The first records, read by `parse_json`; those that are no objects are passed over.
+        The first records, read by `_parse_json`; those that are no objects are passed over.
     settings, source
         As for `find_columns`.
 
@@ -244,7 +258,7 @@ DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 """Leaves numbers as they are written."""
 
 
-def parse_json(text: bytes) -> object:
+def _parse_json(text: bytes) -> object:
     """Return what JSON says, with its numbers as they are written, or None if it is none.
 
     Bytes that are no UTF-8 are kept as they are, by `to_fields`.
@@ -263,7 +277,12 @@ def to_fields(values: Iterable[tuple[str, object]]) -> dict[str, Any]:
     fields = {}
     for field, value in values:
         if isinstance(value, str) and value not in ("", "-"):
-            # Half a surrogate pair, written as an escape, is no character.
-            text = _LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", value)
-            fields[field] = text.encode("utf-8", errors="surrogateescape")
+            fields[field] = encode_text(value)
     return fields
+
+
+def encode_text(text: str) -> bytes:
+    """Return a string of JSON as bytes; those that were no UTF-8 are as they were."""
+    # Half a surrogate pair, written as an escape, is no character.
+    whole = _LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
+    return whole.encode("utf-8", errors="surrogateescape")

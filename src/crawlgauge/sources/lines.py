@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from crawlgauge.core.lines import LineScanner
-from crawlgauge.errors import Damage, DamagedInput
+from crawlgauge.errors import DamagedInput
 from crawlgauge.sources.decompress import Stream
 
-__all__ = ["UTF8_MARK", "Line", "Lines", "cut_line", "read_lines", "scan_lines"]
+__all__ = ["UTF8_MARK", "Line", "Lines", "read_lines", "report_cut_line", "scan_lines"]
 
 UTF8_MARK = b"\xef\xbb\xbf"
 """Some editors put it before a text; what a text is must be told without it."""
@@ -63,28 +63,26 @@ def scan_lines(
         Tells of what stands before and behind the beginning of a member of the compressed file,
         on one line, whether these are two lines: some programs put no newline there.
     """
-    n_before: int | None = 0
+    n_before = 0
     for part in _read_parts(stream, longest, is_between):
-        n_before = None if part.is_after_damage else n_before
         place, n_scanned = part.start, 0
         while place < part.end:
-            if part.is_last:
+            if part.is_cut:
                 # It may be cut, and the reader knows how to tell.
                 handed_back = [(0, place, part.end - 1)]
                 place, n_lines = part.end, 1
             else:
                 place, n_lines, handed_back = scanner.scan(part.data, place, part.end, longest)
             for number, start, end in handed_back:
-                line = None if n_before is None else n_before + n_scanned + number + 1
+                line = None if part.n_before is None else n_before + n_scanned + number + 1
                 text = part.data[start:end]
                 if len(text) > longest:
                     # As if blocks had been so small that the space before it was not kept.
                     text = text.lstrip(_SPACES)
                 offset = part.place + end - len(text) - part.start
-                judge(Line(text, offset, line, part.is_last))
+                judge(Line(text, offset, line, part.is_cut))
             n_scanned += n_lines
-        if n_before is not None and not part.goes_on:
-            n_before += n_scanned
+        n_before += 0 if part.goes_on else n_scanned
         yield
 
 
@@ -101,6 +99,8 @@ class Lines(NamedTuple):
         How many lines stand before; None where damage has cost some.
     is_cut
         Whether there is but the last line of an input, which ends without a newline.
+    goes_on
+        Whether to other programs it is one line with what follows.
     """
 
     data: bytes
@@ -108,7 +108,8 @@ class Lines(NamedTuple):
     end: int
     place: int
     n_before: int | None
-    is_cut: bool
+    is_cut: bool = False
+    goes_on: bool = False
 
 
 def read_lines(stream: Stream, longest: int) -> Iterator[Lines]:
@@ -121,41 +122,22 @@ def read_lines(stream: Stream, longest: int) -> Iterator[Lines]:
     longest
         Of a line of more bytes there is only the beginning, one byte more than that.
     """
-    n_before: int | None = 0
+    n_before = 0
     for part in _read_parts(stream, longest, None):
-        n_before = None if part.is_after_damage else n_before
-        yield Lines(part.data, part.start, part.end, part.place, n_before, part.is_last)
-        if n_before is not None:
-            n_before += part.data.count(b"\n", part.start, part.end)
+        yield part._replace(n_before=None if part.n_before is None else n_before)
+        n_before += part.data.count(b"\n", part.start, part.end)
 
 
-def cut_line(stream: Stream) -> Damage:
-    """Describe that an input ends in the middle of a line."""
-    return Damage(
-        file=stream.name,
-        byte=stream.place,
-        reason="it ends in the middle of a line",
-        lost="that line and all that should follow",
-    )
-
-
-class _Part(NamedTuple):
-    """Whole lines ``data[start:end]``, the first of which begins at `place` of the input."""
-
-    data: bytes
-    start: int
-    end: int
-    place: int
-    is_after_damage: bool = False
-    goes_on: bool = False
-    """To other programs it is one line with what follows."""
-    is_last: bool = False
-    """The newline at its end is not in the input."""
+def report_cut_line(stream: Stream) -> None:
+    """Report that an input ends in the middle of a line."""
+    lost = "that line and all that should follow"
+    stream.report_loss("it ends in the middle of a line", lost, byte=stream.place)
 
 
 def _read_parts(
     stream: Stream, longest: int, is_between: Callable[[bytes, bytes], bool] | None
-) -> Iterator[_Part]:
+) -> Iterator[Lines]:
+    """Yield whole lines, which do not know yet how many stand before them."""
     # If the beginning was lost, the first line that can be read is one in which reading resumes.
     cutter = _Cutter(stream, longest, is_between, is_lost=bool(stream.damages))
     while True:
@@ -182,22 +164,20 @@ class _Cutter:
         *,
         is_lost: bool,
     ) -> None:
-        self._stream = stream
-        self._longest = longest
-        self._is_between = is_between
+        self._stream, self._longest, self._is_between = stream, longest, is_between
         self._place = stream.n_read if is_lost else 0
         """Where the next block begins in the decompressed input."""
         self._rest: list[bytes] = []
         """Pieces of a line that has not ended yet."""
         self._n_rest, self._rest_place, self._is_long = 0, self._place, False
         self._is_trimmed = False
-        self._is_lost = is_lost
+        self._n_before = None if is_lost else 0
         self._skips = is_lost
         """Whether the first line, the rest of one that damage has cut, is passed over."""
         self._members: list[int] = []
         """Where members of the compressed file begin, in lines that are not handed on yet."""
 
-    def add(self, block: bytes) -> Iterator[_Part]:
+    def add(self, block: bytes) -> Iterator[Lines]:
         """Yield the lines that end in a block."""
         if self._place == 0 and block.startswith(UTF8_MARK):
             # Spaces in its place: so the places of all that follows stay true.
@@ -223,14 +203,14 @@ class _Cutter:
         self._rest_place = here + last
         self._keep(block[last:])
 
-    def end(self) -> Iterator[_Part]:
+    def end(self) -> Iterator[Lines]:
         """Yield the last line, if it has no end."""
         if self._rest:
             *before, last = self._end_line()
             yield from before
-            yield last._replace(is_last=True)
+            yield last._replace(is_cut=True)
 
-    def _end_line(self) -> Iterator[_Part]:
+    def _end_line(self) -> Iterator[Lines]:
         """Yield the line that has been kept."""
         line, place = b"".join(self._rest), self._rest_place
         if self._is_trimmed:
@@ -261,7 +241,7 @@ class _Cutter:
                 self._rest = [trimmed[: self._longest], b"x" if is_more else b" "]
                 self._is_long = True
 
-    def _cut(self, data: bytes, start: int, end: int, place: int) -> Iterator[_Part]:
+    def _cut(self, data: bytes, start: int, end: int, place: int) -> Iterator[Lines]:
         """Yield whole lines, and those by themselves that a member's beginning cuts in two."""
         while self._members and self._members[0] < place + end - start:
             cut = start + self._members.pop(0) - place
@@ -269,15 +249,10 @@ class _Cutter:
                 continue
             line = max(start, data.rfind(b"\n", start, cut) + 1)
             if self._is_between(data[line:cut], data[cut : data.find(b"\n", cut, end)]):
+                n_before = self._n_before
                 if start < line:
-                    yield self._hand_on(data, start, line, place)
+                    yield Lines(data, start, line, place, n_before)
                 first = data[line:cut] + b"\n"
-                part = self._hand_on(first, 0, len(first), place + line - start)
-                yield part._replace(goes_on=True)
+                yield Lines(first, 0, len(first), place + line - start, n_before, goes_on=True)
                 start, place = cut, place + cut - start
-        yield self._hand_on(data, start, end, place)
-
-    def _hand_on(self, data: bytes, start: int, end: int, place: int) -> _Part:
-        part = _Part(data, start, end, place, is_after_damage=self._is_lost)
-        self._is_lost = False
-        return part
+        yield Lines(data, start, end, place, self._n_before)

@@ -1,4 +1,9 @@
-"""Parquet: Common Crawl's columnar index, or any file with a column of URLs. Polars decodes it."""
+"""Parquet: Common Crawl's columnar index, or any file with a column of URLs. Polars decodes it.
+
+Who decodes a file takes numbers in it for granted, such as how much memory to ask for, and may end
+the whole process where they are wrong. So they are looked at here before, as are the checksums of
+pages. Footer and page headers are written in Thrift's compact protocol.
+"""
 
 import io
 import logging
@@ -8,23 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 from urllib.parse import unquote
+from zlib import crc32
 
 from crawlgauge.core.columns import add_columns
-from crawlgauge.errors import Damage, SourceError
+from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake, printable
 from crawlgauge.sources.columns import GROUP, KEY, STATUS, TIME, URL, find_columns
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.parquet_footer import (
-    MAGIC,
-    BrokenParquet,
-    Chunk,
-    Footer,
-    RowGroup,
-    check_pages,
-    read_footer,
-)
 from crawlgauge.sources.remote import AnyPath
 from crawlgauge.sources.what_counts import Settings
 
@@ -33,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["looks_like_parquet", "read_parquet"]
 
+_MAGIC = b"PAR1"
+"""Stands at both ends of a file."""
 _ENCRYPTED_MAGIC = b"PARE"
 _PIECE_BYTES = 1 << 26
 """About so much is decoded at once."""
@@ -59,7 +58,7 @@ _log = logging.getLogger(__name__)
 
 def looks_like_parquet(beginning: bytes) -> bool:
     """Tell whether an input that begins with these bytes is Parquet."""
-    return beginning.startswith((MAGIC, _ENCRYPTED_MAGIC))
+    return beginning.startswith((_MAGIC, _ENCRYPTED_MAGIC))
 
 
 def read_parquet(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
@@ -95,29 +94,31 @@ def read_parquet(stream: Stream, intake: Intake, settings: Settings) -> Iterator
     with file:
         n_bytes = file.seek(0, io.SEEK_END)
         try:
-            footer = read_footer(file, n_bytes, bounded=_COMMON_CRAWL_KEY.encode())
-        except BrokenParquet as error:
+            groups, start, is_encrypted = _read_footer(file, n_bytes)
+        except _Broken as error:
             reason = (
                 "its footer, without which Parquet cannot be read, is missing or wrong "
                 f"({_first_line(error)})"
             )
-            stream.report(Damage(file=stream.name, byte=None, reason=reason, lost="all of it"))
+            stream.report_loss(reason, "all of it")
             return
-        if footer.is_encrypted:
+        if is_encrypted:
             raise SourceError(f"{stream.name} is encrypted Parquet; decrypt it first")
-        if footer.describes_others:
+        n_rows = groups[-1].last if groups else 0
+        if n_rows > 0 and start == len(_MAGIC):
+            # A summary such as _metadata: a footer of rows in other files.
             _log.info("%s only describes the files beside it", stream.name)
             return
-        if footer.n_rows > max(settings.max_expansion * n_bytes, _MIN_EXPANDED_ROWS):
+        if n_rows > max(settings.max_expansion * n_bytes, _MIN_EXPANDED_ROWS):
             reason = (
-                f"it is said to have {footer.n_rows:,} rows in {n_bytes:,} bytes, as no archive "
+                f"it is said to have {n_rows:,} rows in {n_bytes:,} bytes, as no archive "
                 "file has; if it is one, allow more with --max-expansion"
             )
-            stream.report(Damage(file=stream.name, byte=None, reason=reason, lost="all of it"))
+            stream.report_loss(reason, "all of it")
             return
-        file.seek(footer.start)
-        tail = file.read(n_bytes - footer.start)
-        yield from _Reader(stream, intake, settings, _File(file, path, footer, tail)).read()
+        file.seek(start)
+        tail = start, file.read(n_bytes - start)
+        yield from _Reader(stream, intake, settings, file, path, tail).read(groups)
 
 
 def _first_line(error: BaseException | str) -> str:
@@ -125,38 +126,6 @@ def _first_line(error: BaseException | str) -> str:
         return "Polars breaks down at it"  # it says where in its code
     # Polars quotes bytes of the file.
     return printable(str(error).partition("\n")[0].rstrip("."))
-
-
-class _File(NamedTuple):
-    """A file that is open, here or elsewhere."""
-
-    content: BinaryIO
-    path: AnyPath
-    footer: Footer
-    tail: bytes  # from where the footer begins
-
-    @contextmanager
-    def at_hand(self, chunks: Iterable[Chunk]) -> Iterator[tuple[str, BinaryIO]]:
-        """Open a file of this machine that has the footer and these columns; yield its name too.
-
-        What is elsewhere is fetched as files of any other format are: in one version alone, with
-        our own patience, credentials and words. And Polars gets nothing that was not looked at.
-        """
-        if isinstance(self.path, Path) and _is_text(str(self.path)):
-            yield str(self.path), self.content
-            return
-        with tempfile.NamedTemporaryFile(prefix="crawlgauge-", suffix=".parquet") as copy:
-            copy.write(MAGIC)
-            # Nothing takes room on the disk but what is written.
-            for _, start, end, *_ in chunks:
-                self.content.seek(start)
-                copy.seek(start)
-                for place in range(start, end, _COPIED_BYTES):
-                    copy.write(self.content.read(min(_COPIED_BYTES, end - place)))
-            copy.seek(self.footer.start)
-            copy.write(self.tail)
-            copy.flush()
-            yield copy.name, cast("BinaryIO", copy)
 
 
 def _is_text(name: str) -> bool:
@@ -169,13 +138,24 @@ def _is_text(name: str) -> bool:
 # -------------------------------------------------------------------------------------------- rows
 
 
-class _Part(NamedTuple):
-    """A row group that is to be read: its number from 1 on, its rows, and the columns needed."""
+class _Chunk(NamedTuple):
+    """A column of a row group, as pages that follow each other."""
 
-    number: int
+    path: tuple[bytes, ...]  # its name, with those of the structures around it before it
+    start: int
+    end: int
+    n_values: int
+    n_plain_bytes: int  # when decompressed
+
+
+class _RowGroup(NamedTuple):
+    """Rows that stand together."""
+
+    number: int  # from 1 on
     first: int
     last: int
-    chunks: tuple[Chunk, ...]
+    chunks: tuple[_Chunk, ...]
+    bounds: tuple[bytes, bytes] | None  # the least and the greatest key of Common Crawl's
 
     @property
     def n_bytes(self) -> int:
@@ -187,22 +167,25 @@ class _Part(NamedTuple):
 class _GivenUp(Exception):  # noqa: N818 - it is no error
     """So much is broken that the row groups from this one on are not looked at any more."""
 
-    def __init__(self, part: _Part) -> None:
-        super().__init__()
-        self.part = part
-
 
 class _Reader:
-    """Reads the rows of a file, piece by piece."""
+    """Reads the rows of a file, piece by piece; `tail` is where its footer begins, and its end."""
 
-    def __init__(self, stream: Stream, intake: Intake, settings: Settings, file: _File) -> None:
-        self._stream, self._intake, self._file = stream, intake, file
+    def __init__(
+        self,
+        stream: Stream,
+        intake: Intake,
+        settings: Settings,
+        content: BinaryIO,
+        path: AnyPath,
+        tail: tuple[int, bytes],
+    ) -> None:
+        self._stream, self._intake = stream, intake
+        self._content, self._path, self._tail = content, path, tail
         self._n_broken = 0
-        with file.at_hand(()) as (name, _):
+        with self._at_hand(()) as (name, _):
             schema = _read_schema(name, stream.name)
-        leaves, group = _choose_columns(
-            list(_list_leaves(schema)), file.path, settings, stream.name
-        )
+        leaves, group = _choose_columns(list(_list_leaves(schema)), path, settings, stream.name)
         self._fields = list(leaves)
         self._columns = [
             _express(schema, leaf, field, stream.name) for field, leaf in leaves.items()
@@ -217,101 +200,115 @@ class _Reader:
         if settings.scope is not None and _COMMON_CRAWL.issubset(schema):
             self._hosts = settings.scope.hosts
 
-    def read(self) -> Iterator[None]:
+    @contextmanager
+    def _at_hand(self, chunks: Iterable[_Chunk]) -> Iterator[tuple[str, BinaryIO]]:
+        """Open a file of this machine that has the footer and these columns; yield its name too.
+
+        What is elsewhere is fetched as files of any other format are: in one version alone, with
+        our own patience, credentials and words. And Polars gets nothing that was not looked at.
+        """
+        if isinstance(self._path, Path) and _is_text(str(self._path)):
+            yield str(self._path), self._content
+            return
+        with tempfile.NamedTemporaryFile(prefix="crawlgauge-", suffix=".parquet") as copy:
+            copy.write(_MAGIC)
+            # Nothing takes room on the disk but what is written.
+            for _, start, end, *_ in chunks:
+                self._content.seek(start)
+                copy.seek(start)
+                for place in range(start, end, _COPIED_BYTES):
+                    copy.write(self._content.read(min(_COPIED_BYTES, end - place)))
+            copy.seek(self._tail[0])
+            copy.write(self._tail[1])
+            copy.flush()
+            yield copy.name, cast("BinaryIO", copy)
+
+    def read(self, groups: list[_RowGroup]) -> Iterator[None]:
         """Read all rows, but for those that are out of scope by what the footer says."""
         try:
-            yield from self._read_groups()
+            yield from self._read_groups(groups)
         except _GivenUp as given_up:
-            rest = given_up.part._replace(last=self._file.footer.n_rows)
+            rest = given_up.args[0]._replace(last=groups[-1].last)
             self._report(rest, "too many before it are broken")
 
-    def _read_groups(self) -> Iterator[None]:
-        parts: list[_Part] = []
-        n_rows = n_bytes = 0
-        for number, group in enumerate(self._file.footer.groups, start=1):
-            first, n_rows = n_rows, n_rows + group.n_rows
-            chunks = tuple(chunk for chunk in group.chunks if chunk.path[0] in self._needed)
-            part = _Part(number, first, n_rows, chunks)
-            if first == n_rows:
+    def _read_groups(self, groups: list[_RowGroup]) -> Iterator[None]:
+        waiting: list[_RowGroup] = []
+        n_bytes = 0
+        for whole in groups:
+            chunks = tuple(chunk for chunk in whole.chunks if chunk.path[0] in self._needed)
+            group = whole._replace(chunks=chunks)
+            if group.first == group.last:
                 continue
             is_outside = self._hosts is not None and _lies_outside(group, self._hosts)
-            if is_outside or n_bytes + part.n_bytes > _PIECE_BYTES:
-                yield from self._read_parts(parts)
-                parts, n_bytes = [], 0
+            if is_outside or n_bytes + group.n_bytes > _PIECE_BYTES:
+                yield from self._read_together(waiting)
+                waiting, n_bytes = [], 0
             if is_outside:
                 # As what is left out when its URL has been read.
-                self._intake.collector.exclude("out-of-scope", group.n_rows)
+                self._intake.collector.exclude("out-of-scope", group.last - group.first)
             else:
-                parts.append(part)
-                n_bytes += part.n_bytes
-        yield from self._read_parts(parts)
+                waiting.append(group)
+                n_bytes += group.n_bytes
+        yield from self._read_together(waiting)
 
-    def _read_parts(self, parts: list[_Part]) -> Iterator[None]:
+    def _read_together(self, groups: list[_RowGroup]) -> Iterator[None]:
         """Read row groups that follow each other."""
-        whole: list[_Part] = []
-        if not parts:
+        if not groups:
             return
-        chunks = [chunk for part in parts for chunk in part.chunks]
-        with self._file.at_hand(chunks) as (name, content):
-            for part in parts:
+        whole: list[_RowGroup] = []
+        with self._at_hand([chunk for group in groups for chunk in group.chunks]) as (
+            name,
+            content,
+        ):
+            for group in groups:
                 try:
-                    for chunk in part.chunks:
-                        check_pages(content, chunk)
-                except BrokenParquet as error:
+                    for chunk in group.chunks:
+                        _check_pages(content, chunk)
+                except _Broken as error:
                     yield from self._decode(name, whole)
                     whole = []
-                    self._report(part, error)
+                    self._report(group, error)
                 else:
-                    whole.append(part)
+                    whole.append(group)
             yield from self._decode(name, whole)
 
-    def _decode(self, name: str, parts: list[_Part]) -> Iterator[None]:
+    def _decode(self, name: str, groups: list[_RowGroup]) -> Iterator[None]:
         """Take in the rows of row groups that are whole as far as one can see from outside."""
         import polars as pl
 
-        first, last = (parts[0].first, parts[-1].last) if parts else (0, 0)
-        n_pieces = 1 + sum(part.n_bytes for part in parts) // _PIECE_BYTES
+        first, last = (groups[0].first, groups[-1].last) if groups else (0, 0)
+        n_pieces = 1 + sum(group.n_bytes for group in groups) // _PIECE_BYTES
         n_rows = 1 + (last - first) // n_pieces
         for start in range(first, last, n_rows):
             piece = _scan(name).slice(start, min(n_rows, last - start)).select(self._columns)
             try:
                 table = piece.collect()
             except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-                if len(parts) == 1:
-                    self._report(parts[0]._replace(first=start), error)
+                if len(groups) == 1:
+                    self._report(groups[0]._replace(first=start), error)
                     return
                 # They are so small that they are one piece: nothing of it is taken yet.
-                middle = len(parts) // 2
-                yield from self._decode(name, parts[:middle])
-                yield from self._decode(name, parts[middle:])
+                middle = len(groups) // 2
+                yield from self._decode(name, groups[:middle])
+                yield from self._decode(name, groups[middle:])
                 return
-            self._take(table, start)
+            # Slices are handed over as they are, where the whole would be copied.
+            for rows in table.iter_slices(_SLICE_ROWS):
+                for row, reason, url in add_columns(self._intake.collector, rows, self._fields):
+                    # A row has a number, but no place in the file that anybody could look up.
+                    self._intake.show(reason, url, offset=0, line=start + row + 1)
+                start += rows.height  # noqa: PLW2901 - where the next slice begins
             yield
 
-    def _take(self, table: "pl.DataFrame", n_before: int) -> None:
-        intake = self._intake
-        # Slices are handed over as they are, where the whole would be copied.
-        for rows in table.iter_slices(_SLICE_ROWS):
-            for row, reason, url in add_columns(intake.collector, rows, self._fields):
-                # A row has a number, but no place in the file that anybody could look up.
-                intake.show(reason, url, offset=0, line=n_before + row + 1)
-            n_before += rows.height
-
-    def _report(self, part: _Part, error: BaseException | str) -> None:
+    def _report(self, group: _RowGroup, error: BaseException | str) -> None:
         if self._n_broken == _MAX_BROKEN and isinstance(error, BaseException):
-            raise _GivenUp(part)
+            raise _GivenUp(group)
         self._n_broken += 1
-        self._stream.report(
-            Damage(
-                file=self._stream.name,
-                byte=None,
-                reason=f"its row group {part.number} cannot be read ({_first_line(error)})",
-                lost=f"rows {part.first + 1:,} to {part.last:,}",
-            )
-        )
+        reason = f"its row group {group.number} cannot be read ({_first_line(error)})"
+        self._stream.report_loss(reason, f"rows {group.first + 1:,} to {group.last:,}")
 
 
-def _lies_outside(group: RowGroup, hosts: Iterable[bytes]) -> bool:
+def _lies_outside(group: _RowGroup, hosts: Iterable[bytes]) -> bool:
     """Tell whether all rows of a row group are of hosts that do not begin so.
 
     The index is sorted by host, and for each row group its footer states the first and the last.
@@ -420,3 +417,217 @@ def _express(schema: "pl.Schema", leaf: _Leaf, field: int, source: str) -> "pl.E
             "read as one; name another column or write it as text"
         )
     return column.alias(str(field))
+
+
+# ----------------------------------------------------------------------------- footer and pages
+
+_TAIL_BYTES = 8
+_MAX_FOOTER_BYTES = 1 << 25
+_MAX_PAGE_BYTES = 1 << 28
+"""Writers make pages of a megabyte; who reads one holds all of it."""
+_MAX_NUMBER = 1 << 48
+_HEADER_BYTES = 1 << 18
+"""More than the header of a page has, with its least and greatest values."""
+_PART_BYTES = 1 << 20
+# Numbers of fields, and of what stands in them, as the format has them.
+_N_ROWS, _GROUPS, _ORDERS, _ENCRYPTION = 3, 4, 7, 8
+_CHECKSUM = 4
+_N_TYPES, _N_CODECS, _N_ENCODINGS = 8, 8, 10
+_DATA, _DICTIONARY, _DATA_2 = 0, 2, 3
+_DETAILS = {_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}
+"""Kinds of pages that hold values, and the fields of their headers that describe them."""
+_ENCODINGS = {_DATA: (2, 3, 4), _DICTIONARY: (2,), _DATA_2: (4,)}
+"""The fields of these that tell how the values are written."""
+
+
+class _Broken(Exception):  # noqa: N818 - the name says what there is
+    """A file, or a part of it, that is no Parquet any more."""
+
+
+def _read_footer(file: BinaryIO, n_bytes: int) -> tuple[list[_RowGroup], int, bool]:
+    """Return the row groups of a file, where its footer begins, and whether it is encrypted."""
+    file.seek(max(0, n_bytes - _TAIL_BYTES))
+    tail = file.read(_TAIL_BYTES)
+    length = int.from_bytes(tail[:4], "little")
+    start = n_bytes - _TAIL_BYTES - length
+    if len(tail) < _TAIL_BYTES or not tail.endswith(_MAGIC):
+        raise _Broken(f"the file does not end with {_MAGIC.decode()}")
+    if start < len(_MAGIC) or length > _MAX_FOOTER_BYTES:
+        raise _Broken(f"it is said to have {length:,} bytes")
+    file.seek(start)
+    footer = _Thrift(file.read(length)).struct()
+    n_rows = _to_number(footer.get(_N_ROWS))
+    groups: list[_RowGroup] = []
+    for struct in _to_list(footer.get(_GROUPS)):
+        first = groups[-1].last if groups else 0
+        groups.append(_read_group(_to_struct(struct), len(groups) + 1, first, start))
+    if (groups[-1].last if groups else 0) != n_rows:
+        raise _Broken("the numbers of rows contradict each other")
+    if _ORDERS not in footer:
+        # Nobody knows which values are the least and the greatest.
+        groups = [group._replace(bounds=None) for group in groups]
+    return groups, start, _ENCRYPTION in footer
+
+
+def _check_pages(file: BinaryIO, chunk: _Chunk) -> None:
+    """See that a column's pages are where they should be, with their checksums if they have any."""
+    place, n_values = chunk.start, 0
+    while place < chunk.end:
+        file.seek(place)
+        reader = _Thrift(file.read(min(_HEADER_BYTES, chunk.end - place)))
+        header = reader.struct()
+        place += reader.place
+        kind, n_plain, n_bytes = (_to_number(header.get(number)) for number in (1, 2, 3))
+        if n_bytes > chunk.end - place or n_plain > _MAX_PAGE_BYTES:
+            raise _Broken(f"a page is said to have {max(n_bytes, n_plain):,} bytes")
+        if kind in _DETAILS:
+            details = _to_struct(header.get(_DETAILS[kind]))
+            n_here = _to_number(details.get(1))
+            for number in _ENCODINGS[kind]:
+                _to_number(details.get(number), below=_N_ENCODINGS)
+            if kind != _DICTIONARY:
+                n_values += n_here
+            elif n_here > n_plain:
+                raise _Broken(f"a dictionary is said to have {n_here:,} values")
+        if _CHECKSUM in header:
+            _check_sum(file, place, n_bytes, header[_CHECKSUM])
+        place += n_bytes
+    if n_values != chunk.n_values:
+        raise _Broken(f"there are {n_values:,} values instead of {chunk.n_values:,}")
+
+
+def _check_sum(file: BinaryIO, place: int, n_bytes: int, expected: object) -> None:
+    file.seek(place)
+    found = 0
+    for first in range(0, n_bytes, _PART_BYTES):
+        found = crc32(file.read(min(_PART_BYTES, n_bytes - first)), found)
+    if not isinstance(expected, int) or found != expected % (1 << 32):
+        raise _Broken("the checksum of a page is wrong")
+
+
+def _read_group(struct: "_Struct", number: int, first: int, end: int) -> _RowGroup:
+    n_rows = _to_number(struct.get(3))
+    chunks: list[_Chunk] = []
+    bounds = None
+    for column in _to_list(struct.get(1)):
+        facts = _to_struct(_to_struct(column).get(3))
+        path = tuple(_to_list(facts.get(3)))
+        if not path:
+            raise _Broken("a column has no name")
+        n_values, n_plain, n_bytes, start = (_to_number(facts.get(k)) for k in (5, 6, 7, 9))
+        _to_number(facts.get(1), below=_N_TYPES)
+        _to_number(facts.get(4), below=_N_CODECS)
+        for encoding in _to_list(facts.get(2)):
+            _to_number(encoding, below=_N_ENCODINGS)
+        # Pages of a dictionary stand before those that refer to it.
+        dictionary = _to_number(facts.get(11, 0))
+        start = dictionary if 0 < dictionary < start else start
+        # A summary of other files has no data at all.
+        if end > len(_MAGIC) and n_values and not len(_MAGIC) <= start <= start + n_bytes <= end:
+            raise _Broken("a column does not stand in the file")
+        chunks.append(_Chunk(path, start, start + n_bytes, n_values, n_plain))
+        if path == (_COMMON_CRAWL_KEY.encode(),) and isinstance(statistics := facts.get(12), dict):
+            least, greatest = statistics.get(6), statistics.get(5)
+            if isinstance(least, bytes) and isinstance(greatest, bytes):
+                bounds = least, greatest
+    return _RowGroup(number, first, first + n_rows, tuple(chunks), bounds)
+
+
+def _to_number(value: object, below: int = _MAX_NUMBER) -> int:
+    if not isinstance(value, int) or not 0 <= value < below:
+        raise _Broken("a number in it is missing or wrong")
+    return value
+
+
+def _to_struct(value: object) -> "_Struct":
+    if not isinstance(value, dict):
+        raise _Broken("something is not described in it")
+    return value
+
+
+def _to_list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise _Broken("it has something else where a list should be")
+    return value
+
+
+# ------------------------------------------------------------------------------------------ Thrift
+
+_Struct = dict[int, Any]
+_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
+_WIDTHS = {_I16: 16, _I32: 32, _I64: 64}
+_MAX_DEPTH = 32
+_ENDS_EARLY = "it ends early"
+
+
+class _Thrift:
+    """Reads values one after the other."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.place = 0
+
+    def struct(self, depth: int = 0) -> _Struct:
+        found: _Struct = {}
+        number = 0
+        while byte := self._byte():
+            number = number + (byte >> 4) if byte >> 4 else self._signed(16)
+            found[number] = self.value(byte & 15, depth)
+        return found
+
+    def value(self, kind: int, depth: int = 0) -> object:
+        if kind in _WIDTHS:
+            return self._signed(_WIDTHS[kind])
+        if kind == _BINARY:
+            return self._take(self._number())
+        if kind in (_TRUE, _FALSE):
+            return kind == _TRUE
+        if depth > _MAX_DEPTH:
+            raise _Broken("its structures are too deep")
+        if kind == _STRUCT:
+            return self.struct(depth + 1)
+        if kind in (_LIST, _SET):
+            byte = self._byte()
+            size = self._number() if byte >> 4 == 15 else byte >> 4  # noqa: PLR2004 - stands for more
+            if size > len(self._data) - self.place:
+                raise _Broken(_ENDS_EARLY)
+            return [self._item(byte & 15, depth) for _ in range(size)]
+        if kind == _MAP:
+            size = self._number()
+            kinds = self._byte() if size else 0
+            return [
+                (self._item(kinds >> 4, depth), self._item(kinds & 15, depth)) for _ in range(size)
+            ]
+        if kind in (_BYTE, _DOUBLE):
+            return self._take(1 if kind == _BYTE else 8)
+        raise _Broken("it has a value of unknown kind")
+
+    def _item(self, kind: int, depth: int) -> object:
+        # Within lists, each truth value takes a byte.
+        return self._take(1) if kind in (_TRUE, _FALSE) else self.value(kind, depth + 1)
+
+    def _take(self, n_bytes: int) -> bytes:
+        taken = self._data[self.place : self.place + n_bytes]
+        if len(taken) < n_bytes:
+            raise _Broken(_ENDS_EARLY)
+        self.place += n_bytes
+        return taken
+
+    def _byte(self) -> int:
+        return self._take(1)[0]
+
+    def _number(self) -> int:
+        number = shift = 0
+        while (byte := self._byte()) & 0x80:
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if shift > 63:  # noqa: PLR2004 - more than any number has
+                raise _Broken("a number in it has no end")
+        return number | byte << shift
+
+    def _signed(self, width: int) -> int:
+        number = self._number()
+        number = (number >> 1) ^ -(number & 1)
+        if not -(1 << width - 1) <= number < 1 << width - 1:
+            raise _Broken("a number in it is too large")
+        return number

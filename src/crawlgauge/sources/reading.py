@@ -179,9 +179,7 @@ class _Readers:
     """Reads inputs, several at once; each thread has a collector of its own."""
 
     def __init__(self, settings: Settings, target: Target, progress: "ReadingProgress") -> None:
-        self._settings = settings
-        self._target = target
-        self._progress = progress
+        self._settings, self._target, self._progress = settings, target, progress
         self._lock = threading.Lock()
         self._own = threading.local()
         self._stops_from: int | None = None
@@ -259,8 +257,7 @@ class _Readers:
             collector = self._collector(reading)
             intake = Intake(stream.name, collector)
             for _ in kind.read(stream, intake, self._settings):
-                collector.limit_keys(self._target.key_threshold)
-                collector.limit_rows(self._target.row_threshold)
+                self._limit(collector)
                 yield
             collector.flush()
             reading.examples += intake.examples
@@ -271,9 +268,12 @@ class _Readers:
             self._own.collector = Collector(self._settings, self._hand_on)
         self._own.reading = reading
         collector: Collector = self._own.collector
+        self._limit(collector)
+        return collector
+
+    def _limit(self, collector: Collector) -> None:
         collector.limit_keys(self._target.key_threshold)
         collector.limit_rows(self._target.row_threshold)
-        return collector
 
     def _hand_on(self, captures: Captures) -> None:
         self._own.reading.n_found += captures.n_captures + sum(captures.excluded.values())
@@ -284,19 +284,12 @@ class _Readers:
 
     def _find_parts(self, stream: Stream, reading: _Reading) -> None:
         """Find the parts of a ZipNum cluster, and see that they are as long as it says."""
-        for part in read_cluster(stream).parts:
-            n_bytes = part.path.stat().st_size
-            if n_bytes < part.n_bytes:
-                stream.report(
-                    Damage(
-                        file=str(part.path),
-                        byte=n_bytes,
-                        reason="it ends there, but its cluster's index tells of "
-                        f"{part.n_bytes:,} bytes",
-                        lost="all that stood behind",
-                    )
-                )
-            reading.parts.append(str(part.path))
+        for path, n_least in read_cluster(stream):
+            n_bytes = path.stat().st_size
+            if n_bytes < n_least:
+                reason = f"it ends there, but its cluster's index tells of {n_least:,} bytes"
+                stream.report_loss(reason, "all that stood behind", byte=n_bytes, file=str(path))
+            reading.parts.append(str(path))
 
 
 def _beginning(stream: Stream) -> bytes:
@@ -346,10 +339,8 @@ class ReadingProgress:
     def __init__(
         self, listener: Callable[[Progress], None] | None = None, n_bytes_total: int | None = None
     ) -> None:
-        self._listener = listener
-        self._n_bytes_total = n_bytes_total
-        self._n_bytes = 0
-        self._n_captures = 0
+        self._listener, self._n_bytes_total = listener, n_bytes_total
+        self._n_bytes = self._n_captures = 0
         self._lock = threading.Lock()
 
     def add_bytes(self, n_bytes: int, file: str) -> None:

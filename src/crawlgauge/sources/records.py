@@ -317,9 +317,9 @@ class RecordReader(ABC):
         if record.other_kind:
             self._collector.exclude(record.other_kind)
             return
-        if payload is not None and payload.is_found:
-            record.digest = record.digest or payload.digest()
-            record.text = payload.text() if self._keeps_texts else NO_TEXT
+        if payload is not None:
+            digest, record.text = payload.finish(keeps_text=self._keeps_texts)
+            record.digest = record.digest or digest
         reason: str | None = "no-type"
         if record.other_kind is None:
             reason = self._collector.add(
@@ -475,30 +475,25 @@ class _Payload:
         if self._max_kept and len(self._kept) <= self._max_kept:
             self._kept += piece
 
-    @property
-    def is_found(self) -> bool:
-        """Whether there is a payload: an HTTP message whose header does not end has none."""
-        return self._pending is None
+    def finish(self, *, keeps_text: bool) -> tuple[bytes | None, int]:
+        """Return the payload's digest, as crawlers write it (SHA-1 in Base32), and its text.
 
-    @property
-    def _is_decoded(self) -> bool:
+        That is a fingerprint, or `NOT_HTML` if it is no page; `NO_TEXT` if texts are not kept. An
+        HTTP message whose header does not end has no payload.
+        """
+        if self._pending is not None:
+            return None, NO_TEXT
         # What says to be chunked and is not was recorded by a tool that had undone it.
-        return self._chunks is not None and self._chunks.is_chunked
-
-    def digest(self) -> bytes:
-        """Return the payload's digest, as crawlers write it: SHA-1 in Base32."""
-        sha1 = self._decoded_sha1 if self._is_decoded else self._sha1
-        return b"sha1:" + base64.b32encode(sha1.digest())
-
-    def text(self) -> int:
-        """Return a fingerprint of the page's text, or `NOT_HTML`."""
-        if not 0 < len(self._kept) <= self._max_kept:
-            return NOT_HTML
-        content = bytes(self._kept)
-        if self._is_decoded:
-            content = b"".join(_Chunks().feed(content))
-        found = fingerprint_page(content, self._header)
-        return NOT_HTML if found is None else found
+        is_decoded = self._chunks is not None and self._chunks.is_chunked
+        sha1 = self._decoded_sha1 if is_decoded else self._sha1
+        text = NOT_HTML if keeps_text else NO_TEXT
+        if keeps_text and 0 < len(self._kept) <= self._max_kept:
+            content = bytes(self._kept)
+            if is_decoded:
+                content = b"".join(_Chunks().feed(content))
+            found = fingerprint_page(content, self._header)
+            text = NOT_HTML if found is None else found
+        return b"sha1:" + base64.b32encode(sha1.digest()), text
 
 
 class _Chunks:

@@ -30,10 +30,11 @@ _MAX_SAMPLED = 100
 
 _BEGINS = re.compile(rb"\s*\[\s*(?:[\[{]|\]\s*\Z)")
 _BLANK = re.compile(r"[ \t\r\n]*+")
-_TO_NEXT_ROW = re.compile(r"[ \t\r\n]*+,[ \t\r\n]*+(?=[\[{])")
 _VALUE_END = re.compile(r"[ \t\r\n,\]]")
 _CUT_CHARACTERS = 10
 """An error so near to the end of the text may vanish with more of it."""
+_ENDS_EARLY = "the file ends before its JSON array does", "the rows that are missing"
+_NO_ROW = "what stands there is no row of a JSON array", "all that follows"
 
 
 def looks_like_server_json(beginning: bytes) -> bool:
@@ -75,126 +76,114 @@ def read_server_json(stream: Stream, intake: Intake, settings: Settings) -> Iter
     if not looks_like_server_json(stream.beginning()):
         raise SourceError(f"{stream.name} is no JSON array of rows; try another --format")
     intake.collector.begin()
-    reader = _ArrayReader(intake, settings)
-    try:
-        for block in stream.blocks():
-            reader.read(block)
-            yield
-            if reader.is_broken:
-                break
-        reader.finish()
-    except DamagedInput as error:
-        reader.finish()
-        # Nobody knows where in the array reading would resume.
-        lost = f"{error.damage.lost}, with the row that breaks off there"
-        stream.report(replace(error.damage, lost=lost))
-        return
-    if (damage := reader.find_damage()) is not None:
-        stream.report(damage)
+    yield from _ArrayReader(stream, intake, settings).read()
+
+
+class _Stop(Exception):  # noqa: N818 - says what the reader does
+    """An array cannot be read on."""
 
 
 class _ArrayReader:
-    """Reads rows; of one that goes on behind a block, the text waits for the next."""
+    """Reads arrays, row by row, and holds the text from the row at hand on."""
 
-    def __init__(self, intake: Intake, settings: Settings) -> None:
-        self._intake, self._settings = intake, settings
+    def __init__(self, stream: Stream, intake: Intake, settings: Settings) -> None:
+        self._stream, self._intake, self._settings = stream, intake, settings
+        self._blocks = stream.blocks()
         self._decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
-        # The text at hand, up to where it is read, and what waits for more to be worth a look.
         self._text, self._at = "", 0
-        self._pieces: list[str] = []
-        self._n_enough = 0
         # So many bytes stand before so many characters of the text.
         self._n_bytes = self._n_counted = 0
-        self._expected = "["  # or a row, or a comma
-        self.is_broken = False
+        self._damage: Damage | None = None
         self._take: Callable[[object], str | None] | None = None
         self._undecided: list[tuple[object, int, bytes]] = []
 
-    def read(self, block: bytes) -> None:
-        """Take the rows that end in a block."""
-        if self._n_bytes == 0 and block.startswith(UTF8_MARK):
-            block = b" " * len(UTF8_MARK) + block[len(UTF8_MARK) :]
-        self._pieces.append(self._decode(block))
-        self._n_enough -= len(block)
-        # A row that goes on is looked at again when there is twice as much of it.
-        if self._n_enough <= 0:
-            self._read_pieces()
-
-    def finish(self) -> None:
-        """Take what is left."""
-        self._read_pieces()
+    def read(self) -> Iterator[None]:
+        try:
+            yield from self._read_arrays()
+        except _Stop as stop:
+            reason, lost = stop.args
+            if self._damage is None:
+                byte = self._count_bytes(self._at)
+                self._damage = Damage(file=self._intake.name, byte=byte, reason=reason, lost=lost)
         self._decide()
+        if self._damage is not None:
+            self._stream.report(self._damage)
 
-    def find_damage(self) -> Damage | None:
-        """Return what is wrong with the array that was read last."""
-        if self._expected == "[" and not self.is_broken:
-            return None
-        reason, lost = "the file ends before its JSON array does", "the rows that are missing"
-        if self.is_broken:
-            reason, lost = "what stands there is no row of a JSON array", "all that follows"
-        byte = self._count_bytes(self._at)
-        return Damage(file=self._intake.name, byte=byte, reason=reason, lost=lost)
-
-    def _read_pieces(self) -> None:
-        self._text = text = "".join([self._text, *self._pieces])
-        self._pieces = []
-        self._read_text(text)
-        self._count_bytes(self._at)
-        self._text = text[self._at :]
-        self._at = self._n_counted = 0
-        self._n_enough = len(self._text)
-        self.is_broken |= len(self._text) > _MAX_ROW_BYTES
-
-    def _read_text(self, text: str) -> None:
-        """Take rows up to the first that is none, or does not end there."""
-        while not self.is_broken:
-            self._at = _BLANK.match(text, self._at).end()  # type: ignore[union-attr]  # always
-            char = text[self._at : self._at + 1]
-            if not char:
-                return
-            if char == "[" and self._expected == "[":
-                self._expected, self._take = "row", None
-            elif char == "]" and self._expected != "[":
-                self._expected = "["
-                self._decide()
-            elif char == "," and self._expected == ",":
-                self._expected = "row"
-            elif self._expected == "row":
-                if not self._read_rows(text):
-                    return
-                self._expected = ","
-                continue
-            else:
-                self.is_broken = True
-                return
+    def _read_arrays(self) -> Iterator[None]:
+        seen = self._text
+        while sign := self._peek():
+            if sign != "[":
+                raise _Stop(*_NO_ROW)
             self._at += 1
+            self._take = None
+            while self._peek() != "]":
+                self._take_row(*self._read_row())
+                sign = self._peek()
+                if sign == ",":
+                    self._at += 1
+                elif sign != "]":
+                    raise _Stop(*(_NO_ROW if sign else _ENDS_EARLY))
+                if self._text is not seen:
+                    seen = self._text
+                    yield
+            self._at += 1
+            self._decide()
 
-    def _read_rows(self, text: str) -> bool:
-        """Take rows that follow each other; tell whether the last of them ends there."""
-        decode, to_next_row, place = DECODER.raw_decode, _TO_NEXT_ROW.match, self._at
+    def _peek(self) -> str:
+        """Return the next character that is not blank, or nothing at the end."""
+        while True:
+            self._at = _BLANK.match(self._text, self._at).end()  # type: ignore[union-attr]  # always
+            if self._at < len(self._text) or not self._take_more():
+                return self._text[self._at : self._at + 1]
+
+    def _read_row(self) -> tuple[object, int]:
+        """Return the row at hand, and where it ends."""
         while True:
             try:
-                value, end = decode(text, place)
+                value, end = DECODER.raw_decode(self._text, self._at)
             except (json.JSONDecodeError, RecursionError) as error:
-                self._at, self.is_broken = place, not _is_cut(error)
-                return False
-            if text[place] not in '[{"' and not _VALUE_END.match(text, end):
+                is_cut = _is_cut(error)
+            else:
+                if self._text[self._at] in '[{"' or _VALUE_END.match(self._text, end):
+                    return value, end
                 # There may be more of a number.
-                self._at, self.is_broken = place, len(text) - end >= _CUT_CHARACTERS
-                return False
-            if self._take is None:
-                self._take_early(value, place, end)
-            elif (reason := self._take(value)) is not None:
-                self._reject(reason, place, end)
-            following = to_next_row(text, end)
-            if following is None:
-                self._at = end
-                return True
-            place = following.end()
+                is_cut = len(self._text) - end < _CUT_CHARACTERS
+            if not is_cut or len(self._text) - self._at > _MAX_ROW_BYTES:
+                raise _Stop(*_NO_ROW)
+            if not self._take_more():
+                raise _Stop(*_ENDS_EARLY)
 
-    def _reject(self, reason: str, place: int, end: int) -> None:
-        offset = self._count_bytes(place)
-        self._intake.reject(reason, _encode(self._text[place:end]), offset=offset)
+    def _take_more(self) -> bool:
+        """Take as much again as there is, if there is more, so that none is read often in vain."""
+        self._count_bytes(self._at)
+        pieces = [self._text[self._at :]]
+        n_wanted = len(pieces[0])
+        try:
+            for block in self._blocks:
+                is_marked = self._n_bytes == 0 and block.startswith(UTF8_MARK)
+                text = b" " * len(UTF8_MARK) + block[len(UTF8_MARK) :] if is_marked else block
+                pieces.append(self._decode(text))
+                n_wanted -= len(block)
+                if n_wanted <= 0:
+                    break
+        except DamagedInput as error:
+            # Nobody knows where in the array reading would resume.
+            lost = f"{error.damage.lost}, with the row that breaks off there"
+            self._damage = replace(error.damage, lost=lost)
+            self._blocks = iter(())
+        self._text, self._at, self._n_counted = "".join(pieces), 0, 0
+        return len(pieces) > 1
+
+    def _take_row(self, value: object, end: int) -> None:
+        if self._take is None:
+            self._take_early(value, end)
+        elif (reason := self._take(value)) is not None:
+            self._reject(reason, end)
+        self._at = end
+
+    def _reject(self, reason: str, end: int) -> None:
+        offset = self._count_bytes(self._at)
+        self._intake.reject(reason, _encode(self._text[self._at : end]), offset=offset)
 
     def _count_bytes(self, place: int) -> int:
         """Return where in the input a character stands. Those before it are not asked for again."""
@@ -204,24 +193,24 @@ class _ArrayReader:
 
     # ------------------------------------------------------------------------- what an array holds
 
-    def _take_early(self, value: object, place: int, end: int) -> None:
+    def _take_early(self, value: object, end: int) -> None:
         """Take one of the rows by which it is told what the rows of an array hold."""
         if self._undecided or isinstance(value, dict):
-            offset = self._count_bytes(place)
-            self._undecided.append((value, offset, _encode(self._text[place:end])))
+            offset = self._count_bytes(self._at)
+            self._undecided.append((value, offset, _encode(self._text[self._at : end])))
             if len(self._undecided) == _MAX_SAMPLED:
                 self._decide()
             return
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
             raise SourceError(
                 f"{self._intake.name}: the first row of the JSON array does not name the columns; "
-                f"it stands at byte {self._count_bytes(place):,}"
+                f"it stands at byte {self._count_bytes(self._at):,}"
             )
         taker = _RowTaker(value, self._intake, self._settings)
         self._take = taker.take
         # Some servers name no columns, and the user says which one it is.
         if "://" in value[taker.url] and (reason := self._take(value)) is not None:
-            self._reject(reason, place, end)
+            self._reject(reason, end)
 
     def _decide(self) -> None:
         """Find out which members the objects of an array have, and take those seen so far."""

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from copy import copy
 from functools import partial
 from itertools import chain, pairwise
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
-from crawlgauge.errors import Damage, SourceError
+from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import printable
 from crawlgauge.sources.decompress import Broken, Stream, check_expansion
 from crawlgauge.sources.what_counts import DEFAULT_MAX_EXPANSION, Settings
@@ -92,11 +92,11 @@ def open_wacz(stream: Stream, settings: Settings) -> Iterator[Stream]:
             try:
                 first = next(pieces, b"")
             except Broken as error:
-                stream.report(Damage(file=name, byte=0, reason=str(error), lost="all of it"))
+                stream.report_loss(str(error), "all of it", byte=0, file=name)
                 continue
             yield Stream(
                 name,
-                open_file=partial(_open_member, chain([first], pieces)),
+                open_file=partial(_Member, chain([first], pieces)),
                 max_expansion=settings.max_expansion,
                 keep_damaged=settings.keep_damaged,
             )
@@ -118,7 +118,7 @@ def _open_archive(stream: Stream, file: BinaryIO) -> zipfile.ZipFile | None:
             "the directory at its end, without which a ZIP file cannot be read, is missing or "
             f"wrong ({error})"
         )
-        stream.report(Damage(file=stream.name, byte=None, reason=reason, lost="all of it"))
+        stream.report_loss(reason, "all of it")
         return None
 
 
@@ -197,15 +197,12 @@ def _read_resources(
             raise ValueError(f"it has {info.file_size:,} bytes")  # noqa: TRY301 - one report for all
         return _parse_package(b"".join(_read_member(archive, info, DEFAULT_MAX_EXPANSION)))
     except (Broken, ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        stream.report(
-            Damage(
-                file=f"{stream.name}!/{_PACKAGE}",
-                byte=None,
-                reason=f"it cannot be understood ({reason})",
-                lost="the sizes and checksums of the WACZ's files",
-            )
+        cause = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        reason, lost = (
+            f"it cannot be understood ({cause})",
+            "the sizes and checksums of the WACZ's files",
         )
+        stream.report_loss(reason, lost, file=_name_member(stream, _PACKAGE))
         return {}
 
 
@@ -255,8 +252,7 @@ def _compare(
             lost = "what has been cut off or replaced"
         else:
             continue
-        name = _name_member(stream, path)
-        stream.report(Damage(file=name, byte=None, reason=reason, lost=lost))
+        stream.report_loss(reason, lost, file=_name_member(stream, path))
 
 
 # --------------------------------------------------------------------------------- one file in it
@@ -273,10 +269,6 @@ class _Member:
 
     def close(self) -> None:
         pass
-
-
-def _open_member(pieces: Iterator[bytes]) -> BinaryIO:
-    return cast("BinaryIO", _Member(pieces))
 
 
 def _read_member(

@@ -58,20 +58,10 @@ class WhatCounts:
                     "--mime 'text/*'"
                 )
 
-    @property
-    def any_status(self) -> bool:
-        """Whether captures count whatever their status."""
-        return _split(self.status) == [_ANY]
-
-    @property
-    def unknown_status(self) -> bool:
-        """Whether captures count that have no status."""
-        return self.any_status or _NONE in _split(self.status)
-
     def wanted_statuses(self) -> NDArray[np.bool_]:
         """Return for each status whether captures with it count."""
-        wanted = np.full(_N_STATUSES, self.any_status)
         words = _split(self.status)
+        wanted = np.full(_N_STATUSES, words == [_ANY])
         if not words:
             raise SourceError("--status names no status; write --status any, or 2xx,none")
         for word in words:
@@ -162,12 +152,12 @@ class Settings:
     @property
     def wants_any_status(self) -> bool:
         """Whether captures count whatever their status."""
-        return self.counts.any_status
+        return _split(self.counts.status) == [_ANY]
 
     @property
     def wants_unknown_status(self) -> bool:
         """Whether captures count that have no status."""
-        return self.counts.unknown_status
+        return self.wants_any_status or _NONE in _split(self.counts.status)
 
     @property
     def judge_type(self) -> Callable[[bytes], str] | None:

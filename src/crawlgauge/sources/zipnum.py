@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TypeGuard
@@ -12,16 +11,10 @@ from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import readable
 from crawlgauge.sources.columns import list_names
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.lines import cut_line, read_lines
+from crawlgauge.sources.lines import read_lines, report_cut_line
 from crawlgauge.sources.remote import AnyPath, RemoteFault, RemotePath, is_remote, is_web, to_path
 
-__all__ = [
-    "Cluster",
-    "ClusterPart",
-    "looks_like_zipnum_index",
-    "looks_like_zipnum_locations",
-    "read_cluster",
-]
+__all__ = ["looks_like_zipnum_index", "looks_like_zipnum_locations", "read_cluster"]
 
 _LONGEST_LINE = 1 << 17
 _SAMPLE_BYTES = 1 << 18
@@ -43,38 +36,6 @@ _PART_NAME = re.compile(rb"[^\s:/]+")
 _SPACES = b" \r"
 _LEADS_OUT = re.compile(r"[/\\]|[A-Za-z]:|(.*[/\\])?\.\.([/\\]|\Z)|.*://", re.DOTALL)
 """An absolute path, also of other systems, one that goes up, or an address."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterPart:
-    """One file of a cluster.
-
-    Parameters
-    ----------
-    name
-        As the index calls it.
-    path
-        Where it is.
-    n_bytes
-        How many bytes it must have at least, by what the index says of its blocks.
-    """
-
-    name: str
-    path: AnyPath
-    n_bytes: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
-    """The files that a cluster consists of.
-
-    Parameters
-    ----------
-    parts
-        In the order in which the index first names them.
-    """
-
-    parts: tuple[ClusterPart, ...]
 
 
 def looks_like_zipnum_index(beginning: bytes) -> bool:
@@ -107,14 +68,20 @@ def looks_like_zipnum_locations(beginning: bytes) -> bool:
     return 0 < len(located) <= 2 * n_like
 
 
-def read_cluster(stream: Stream) -> Cluster:
-    """Read which parts a cluster has, find them, and tell how long they must be.
+def read_cluster(stream: Stream) -> list[tuple[AnyPath, int]]:
+    """Find the parts of a cluster.
 
     Parameters
     ----------
     stream
         The index: lines of a key, a time, and after tabs the part, the offset and the length of a
         block; or those that WACZ files hold, with JSON.
+
+    Returns
+    -------
+    list of (path, int)
+        Where each part is, and how many bytes it must have at least, by what the index says of its
+        blocks; in the order in which the index first names them.
 
     Raises
     ------
@@ -145,13 +112,7 @@ def read_cluster(stream: Stream) -> Cluster:
             f"beside it nor where a .loc file says: {list_names(missing)}; put them there, or name "
             "the parts that there are as inputs instead of the index"
         )
-    return Cluster(
-        parts=tuple(
-            ClusterPart(name=name, path=path, n_bytes=sizes[name])
-            for name, path in found.items()
-            if path is not None
-        )
-    )
+    return [(path, sizes[name]) for name, path in found.items() if path is not None]
 
 
 def _entries(stream: Stream) -> Iterator[tuple[str, int]]:
@@ -170,7 +131,7 @@ def _entries(stream: Stream) -> Iterator[tuple[str, int]]:
             elif entry := _JSON_ENTRY.fullmatch(line):
                 yield _read_json_entry(entry["json"], default, stream.name)
             elif line and lines.is_cut:
-                stream.report(cut_line(stream))
+                report_cut_line(stream)
             elif line:
                 where = "" if lines.n_before is None else f", line {lines.n_before + number:,}"
                 raise SourceError(

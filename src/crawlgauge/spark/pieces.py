@@ -125,8 +125,7 @@ def _look(name: str, inputs: InputFiles, settings: Settings) -> Piece:
         with Stream(name) as stream:
             beginning = stream.beginning()
             if looks_like_zipnum_index(beginning):
-                parts = read_cluster(stream).parts
-                names = tuple(str(part.path) for part in parts)
+                names = tuple(str(path) for path, _ in read_cluster(stream))
                 return replace(piece, leads_on=True, leads_to=names)
             if looks_like_zipnum_locations(beginning):
                 return replace(piece, leads_on=True)
