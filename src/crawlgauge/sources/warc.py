@@ -46,6 +46,24 @@ _HTTP_HEADER = re.compile(
     rb"\ncontent-type[\t\v\f\r ]*+:([^\n]*+(?:\n[ \t][^\n]*+(?=\n))*+)(?=\n))?+",
     re.IGNORECASE,
 )
+_OTHER_LINE = rb"[^\r\n]++\r\n"
+_TEXT = rb"(\S++(?: \S++)*+)\r\n"
+_USUAL = re.compile(
+    # Each of these once, in any order, among other lines.
+    rb"WARC/[0-9]\.[0-9]{1,15}\r\n(?>"
+    rb"WARC-(?>(?(1)(?!)|Type: (response|revisit)\r\n)|(?(2)(?!)|Date: " + _TEXT + rb")"
+    rb"|(?(3)(?!)|Target-URI: (?!<)" + _TEXT + rb")|(?(4)(?!)|Payload-Digest: " + _TEXT + rb")"
+    rb"|(?!(?i:type|date|target-uri|payload-digest)[\s:])" + _OTHER_LINE + rb")"
+    rb"|Content-(?>(?(5)(?!)|Length: ([0-9]{1,15})\r\n)"
+    rb"|(?(6)(?!)|Type: (application/http)(?:;[^\r\n]*+)?+\r\n)"
+    rb"|(?!(?i:length|type)[\s:])" + _OTHER_LINE + rb")"
+    rb"|(?!\s|(?i:WARC|Content)-|WARC/)" + _OTHER_LINE + rb")++\r\n(?(1)(?(5)|(?!))|(?!))"
+    # Then lines of HTTP up to the media type.
+    rb"()" + HTTP_STATUS.pattern + rb"[^\n]*+\n(?:(?!\r*\n|(?i:content-type)[\s:])[^\n]*+\n)*+"
+    rb"(?i:content-type): ?([^\s;]++) ?(?:;[^\n]*+)?+\r?\n(?![ \t])"
+)
+"""A capture as most crawlers write it. What is odd in any way is read field by field."""
+_USUAL_BYTES = 1 << 12
 _BLANK_LINE = re.compile(rb"\n\r*\n")
 _HEADER_END = re.compile(rb"\n(?:\r*\n|" + _START.pattern + rb")", re.IGNORECASE)
 """A blank line, or what another record begins with."""
@@ -154,6 +172,21 @@ class _WarcReader(RecordReader):
         return -1 if found is None else found.start()
 
     def read_header(self, at: int, next_member: int) -> Record:
+        usual = _USUAL.match(self.data, at, at + _USUAL_BYTES)
+        if usual is not None and self._group is None:
+            kind, time, url, digest, length, _, _, status, mime = usual.groups()
+            body = usual.end(7)
+            end = body + int(length)
+            if usual.end() <= end <= next_member and end <= len(self.data):
+                record = Record(body, end, None, url, time, status, mime, digest, self.file_name)
+                record.is_http = True
+                if kind == b"revisit":
+                    record.mime, record.has_payload = _REVISIT, False
+                return record
+        return self._read_fields(at, next_member)
+
+    def _read_fields(self, at: int, next_member: int) -> Record:
+        """Read a header of any form, and that of an HTTP message of any form."""
         line_end, header_end, body = self._find_header(at, next_member)
         found = self._field.findall(self.data, line_end, header_end)
         # The first of each name, if there are several.
@@ -256,8 +289,7 @@ class _WarcReader(RecordReader):
 
 def _join_lines(value: bytes) -> bytes:
     """Return a value with one space in place of each line end within (RFC 2616, 2.2)."""
-    is_one = b"\n" not in value and b"\r" not in value
-    return value if is_one else _FOLD.sub(b" ", value).replace(b"\r", b"")
+    return _FOLD.sub(b" ", value).replace(b"\r", b"")
 
 
 def _check_format(stream: Stream) -> None:
