@@ -5,8 +5,13 @@ from typing import Any
 
 from crawlgauge.api import Fit, estimate
 from crawlgauge.locations import StrPath
-from crawlgauge.model.expectation import MIN_CRAWLS, NewestCheck
-from crawlgauge.model.newest_check import FALSE_ALARMS, THRESHOLD, check_newest_crawl
+from crawlgauge.model.newest import (
+    FALSE_ALARMS,
+    MIN_CRAWLS,
+    THRESHOLD,
+    NewestCheck,
+    check_newest_crawl,
+)
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import alarm_blocks, result_json
 from crawlgauge.report.blocks import render_blocks

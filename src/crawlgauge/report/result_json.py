@@ -11,7 +11,7 @@ from typing import Any
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.comparison import Comparison
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.model.expectation import NewestCheck
+from crawlgauge.model.newest import NewestCheck
 from crawlgauge.model.recall import Recall
 from crawlgauge.model.sensitivity import Movements
 from crawlgauge.model.situation import Plan

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from crawlgauge.errors import CrawlgaugeError, FitError
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.model.expectation import NewestCheck
-from crawlgauge.model.newest_check import check_newest_crawl
+from crawlgauge.model.newest import NewestCheck, check_newest_crawl
 from crawlgauge.model.plan import plan_crawls, usual_wishes
 from crawlgauge.model.turnover import Turnover, follow_crawls
 from crawlgauge.overlaps.table import OverlapTable
