@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crawlgauge.api import Fit
-from crawlgauge.model.plan import Wishes, plan_crawls, usual_wishes
-from crawlgauge.model.situation import Plan
+from crawlgauge.model.plan import Plan, plan_crawls, usual_wishes
 from crawlgauge.report import plan_blocks, result_json
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.section import Section
@@ -101,17 +100,15 @@ def plan(
     >>> 150_000 < plan.result.coverage_target.n_urls.value < 170_000
     True
     """
-    wishes = Wishes(target=target, union_target=union_target, floor=floor)
-    if wishes.is_empty:
+    wishes = {"target": target, "union_target": union_target, "floor": floor}
+    if all(wish is None for wish in wishes.values()):
         wishes = usual_wishes(fit.estimates)
     result = plan_crawls(
         fit.estimates,
-        target=wishes.target,
-        union_target=wishes.union_target,
         budget=budget,
         crawls_per_year=crawls_per_year,
         size=size,
-        floor=wishes.floor,
         cost_per_million=cost_per_million,
+        **wishes,
     )
     return CrawlPlan(fit=fit, result=result)

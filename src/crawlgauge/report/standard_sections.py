@@ -78,14 +78,8 @@ def show_plan(blocks: list[Block]) -> Section:
 
 
 def _show_usual_plan(estimates: Estimates) -> Section:
-    wishes = usual_wishes(estimates)
     try:
-        plan = plan_crawls(
-            estimates,
-            target=wishes.target,
-            union_target=wishes.union_target,
-            floor=wishes.floor,
-        )
+        plan = plan_crawls(estimates, **usual_wishes(estimates))
     except FitError as error:
         # Nothing was wished for here that could be wrong: the series is too short.
         return show_plan([[Paragraph(text=f"Nothing can be planned: {error}.")]])
