@@ -20,14 +20,13 @@ from crawlgauge.crawl import Crawl, parse_date
 from crawlgauge.errors import CrawlgaugeError, FitError, SourceError, StoreError
 from crawlgauge.ingest.options import read_scope
 from crawlgauge.locations import StrPath, find_store
+from crawlgauge.model.estimates import Estimates
 from crawlgauge.model.recall import (
     HeldCounts,
     Kind,
     Recall,
     Reference,
-    Series,
     recall_reference,
-    series_of,
 )
 from crawlgauge.overlaps.key_union import count_below
 from crawlgauge.overlaps.reference import (
@@ -348,7 +347,7 @@ class _Options:
 def _recall_file(
     store: Store,
     sets: Sequence[CrawlSet],
-    series: Series,
+    series: Estimates | str,
     reference: StrPath,
     options: _Options,
 ) -> Recall:
@@ -431,13 +430,13 @@ def _parse_queued(queued: str | int, crawls: Sequence[Crawl]) -> tuple[str, int]
     return label, int(re.sub(r"\D", "", match["n"]))
 
 
-def _estimate_series(path: str, n_crawls: int) -> Series:
+def _estimate_series(path: str, n_crawls: int) -> Estimates | str:
     if n_crawls < _MIN_SERIES:
-        return series_of(None, f"a series of {n_crawls} says too little of coverage; 3 are needed")
+        return f"a series of {n_crawls} says too little of coverage; 3 are needed"
     try:
-        return series_of(api.estimate(api.count_overlaps(path), store=path).estimates, "")
+        return api.estimate(api.count_overlaps(path), store=path).estimates
     except FitError as error:
-        return series_of(None, f"the series gives no estimate: {error}")
+        return f"the series gives no estimate: {error}"
 
 
 def _write_lines(path: Path, lines: Iterator[bytes]) -> None:
