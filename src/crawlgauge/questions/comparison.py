@@ -16,13 +16,13 @@ from crawlgauge.model.comparison import Comparison, OwnSeries, compare_archives
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.report import comparison_blocks, result_json
-from crawlgauge.report.blocks import render_blocks
-from crawlgauge.report.section import Section
+from crawlgauge.report.section import Answer, Section
 from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
 
 if TYPE_CHECKING:
+    from crawlgauge.report.blocks import Block
     from crawlgauge.store.exchange import Exported
 
 __all__ = ["ArchiveComparison", "compare", "export_sample", "parse_gap"]
@@ -68,7 +68,7 @@ _COUNTED_BY = ("status", "mime")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveComparison:
+class ArchiveComparison(Answer):
     """Archives side by side, ready to be read, printed or saved.
 
     Parameters
@@ -79,24 +79,15 @@ class ArchiveComparison:
 
     comparison: Comparison
 
-    def summary(self) -> str:
-        """Return the comparison as text for a terminal."""
-        return render_blocks(comparison_blocks.to_blocks(self.comparison))
+    def _blocks(self) -> "list[Block]":
+        return comparison_blocks.to_blocks(self.comparison)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain data, in the form of the JSON schema."""
+    def _document(self) -> dict[str, Any]:
         return result_json.comparison_document(self.comparison)
 
-    def to_json(self) -> str:
-        """Return the comparison as JSON."""
-        return result_json.to_json(self.to_dict())
-
-    def section(self) -> Section:
-        """Return what the report shows of the comparison."""
+    def _section(self) -> Section:
         return Section(
-            name="comparison",
-            title="Beside other archives",
-            blocks=tuple(comparison_blocks.to_blocks(self.comparison)),
+            name="comparison", title="Beside other archives", blocks=tuple(self._blocks())
         )
 
 

@@ -1,19 +1,21 @@
 """What to crawl next: sizes and frequencies for a wanted coverage, and what a crawl would add."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawlgauge.api import Fit
 from crawlgauge.model.plan import Plan, plan_crawls, usual_wishes
 from crawlgauge.report import plan_blocks, result_json
-from crawlgauge.report.blocks import render_blocks
-from crawlgauge.report.section import Section
+from crawlgauge.report.section import Answer, Section, show_plan
+
+if TYPE_CHECKING:
+    from crawlgauge.report.blocks import Block
 
 __all__ = ["CrawlPlan", "plan"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlPlan:
+class CrawlPlan(Answer):
     """A plan, ready to be read, printed or saved.
 
     Parameters
@@ -27,23 +29,14 @@ class CrawlPlan:
     fit: Fit
     result: Plan
 
-    def summary(self) -> str:
-        """Return the plan as text for a terminal."""
-        return render_blocks(plan_blocks.to_blocks(self.result))
+    def _blocks(self) -> "list[Block]":
+        return plan_blocks.to_blocks(self.result)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain data, in the form of the JSON schema."""
+    def _document(self) -> dict[str, Any]:
         return result_json.plan_document(self.result, self.fit.estimates)
 
-    def to_json(self) -> str:
-        """Return the plan as JSON."""
-        return result_json.to_json(self.to_dict())
-
-    def section(self) -> Section:
-        """Return what the report shows of the plan, in place of the usual one."""
-        from crawlgauge.report.standard_sections import show_plan
-
-        return show_plan(plan_blocks.to_blocks(self.result))
+    def _section(self) -> Section:
+        return show_plan(self.result)
 
 
 def plan(

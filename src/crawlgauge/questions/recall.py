@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,14 +41,16 @@ from crawlgauge.overlaps.reference import (
 )
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.report import recall_blocks, result_json
-from crawlgauge.report.blocks import render_blocks
-from crawlgauge.report.section import Section
+from crawlgauge.report.section import Answer, Section
 from crawlgauge.sources.inputs import STDIN
 from crawlgauge.sources.name_list import looks_like_names
 from crawlgauge.sources.remote import AnyPath, conceal, to_path
 from crawlgauge.store.catalogue import Store, stored_rule
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.files import partial_file, write_durably
+
+if TYPE_CHECKING:
+    from crawlgauge.report.blocks import Block
 
 __all__ = ["ReferenceRecall", "recall"]
 
@@ -221,7 +223,7 @@ _LEAST = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReferenceRecall:
+class ReferenceRecall(Answer):
     """How much of a reference the crawls hold, ready to be read, printed or saved.
 
     Parameters
@@ -232,25 +234,15 @@ class ReferenceRecall:
 
     recall: Recall
 
-    def summary(self) -> str:
-        """Return the recall as text for a terminal."""
-        return render_blocks(recall_blocks.to_blocks(self.recall))
+    def _blocks(self) -> "list[Block]":
+        return recall_blocks.to_blocks(self.recall)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the recall as plain data, in the form of the JSON schema."""
+    def _document(self) -> dict[str, Any]:
         return result_json.recall_document(self.recall)
 
-    def to_json(self) -> str:
-        """Return the recall as JSON."""
-        return result_json.to_json(self.to_dict())
-
-    def section(self) -> Section:
-        """Return what the report shows of the reference."""
-        return Section(
-            name="recall",
-            title="How much of a reference list the crawls hold",
-            blocks=tuple(recall_blocks.to_blocks(self.recall)),
-        )
+    def _section(self) -> Section:
+        title = "How much of a reference list the crawls hold"
+        return Section(name="recall", title=title, blocks=tuple(self._blocks()))
 
 
 def recall(
