@@ -263,7 +263,17 @@ def compare_archives(
         sample_rate=counts.sample_rate,
         max_gap_days=max_gap_days,
         persistence=carrying.persistence,
-        archives=tuple(_holding(counts, names, k, series[k]) for k in places),
+        archives=tuple(
+            Holding(
+                name=names[k],
+                n_crawls=len(counts.crawls[k]),
+                n_urls=scaled(counts.held(k), counts.sample_rate),
+                n_only=scaled(counts.held_only(k), counts.sample_rate),
+                own_coverage=within(series[k].coverage, most=1.0),
+                own_persistence=series[k].persistence,
+            )
+            for k in places
+        ),
         joint=JointHoldings(
             n_distinct=scaled(counts.n_distinct, counts.sample_rate),
             n_in_one=scaled(sum(map(counts.held_only, places)), counts.sample_rate),
@@ -273,17 +283,6 @@ def compare_archives(
         hosts=None if hosts is None else _list_hosts(hosts, n_hosts),
         warnings=(*warnings, *_doubts(pairs, counts)),
         provenance=provenance or Provenance(),
-    )
-
-
-def _holding(counts: ArchiveCounts, names: Sequence[str], k: int, series: OwnSeries) -> Holding:
-    return Holding(
-        name=names[k],
-        n_crawls=len(counts.crawls[k]),
-        n_urls=scaled(counts.held(k), counts.sample_rate),
-        n_only=scaled(counts.held_only(k), counts.sample_rate),
-        own_coverage=within(series.coverage, most=1.0),
-        own_persistence=series.persistence,
     )
 
 
@@ -469,8 +468,8 @@ def _relative_size(a: Crawl, b: Crawl, *, n_shared: int, sample_rate: float) -> 
 # ---------------------------------------------------------------------- two lists of one population
 
 
+# As many as a number of 64 bits can be halved to some purpose.
 _N_HALVINGS = 60
-"""As many as a number of 64 bits can be halved to some purpose."""
 
 _MOST_LOG_RATIO = 40.0
 

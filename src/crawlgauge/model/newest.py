@@ -89,7 +89,7 @@ class Measure:
     found: float | None
     expected: Estimate
     change: Estimate
-    chance: float | None
+    chance: float | None = None
     low: float | None = None
     high: float | None = None
 
@@ -414,7 +414,6 @@ def _measure(name: MeasureName, compared: _Compared) -> Measure:
         found=number,
         expected=expected,
         change=_between(*(math.expm1(found - end) for end in ends)),
-        chance=None,
     )
 
 
@@ -442,7 +441,6 @@ def _measure_novelty(histories: Histories | None, overlap: Measure) -> Measure:
         found=found,
         expected=_between(value, low, high),
         change=change,
-        chance=None,
     )
 
 
@@ -454,7 +452,6 @@ def _unknown(name: MeasureName, reason: str, expected: Estimate | None = None) -
         found=None,
         expected=expected or unknown,
         change=unknown,
-        chance=None,
     )
 
 
