@@ -181,6 +181,13 @@ class Plan:
     cost_per_year: float | None
     warnings: tuple[str, ...]
 
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """All that the plan says, a sentence or two for each question."""
+        parts = (self.coverage_target, self.union_target, self.next_crawl, self.standstill)
+        asked = [part.statement for part in parts if part is not None]
+        return (*asked, self.comparison)
+
 
 # ------------- what crawls of a size and at intervals lead to, if each draws evenly from what lives
 

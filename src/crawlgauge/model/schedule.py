@@ -52,8 +52,8 @@ class Situation:
         Size of the largest crawl.
     years
         Time between the first and the newest crawl.
-    shortest
-        Least time between two crawls in a row.
+    shortest, longest
+        Time between two crawls in a row.
     crawls_per_year
         How often crawls were made; None if all are of one day.
     """
@@ -67,6 +67,7 @@ class Situation:
     largest: int
     years: float
     shortest: float
+    longest: float
     crawls_per_year: float | None
 
 
@@ -148,6 +149,7 @@ def find_situation(estimates: Estimates) -> Situation:
         largest=max(crawl.n_urls for crawl in estimates.crawls),
         years=years,
         shortest=float(gaps.min(initial=math.inf)),
+        longest=float(gaps.max(initial=0.0)),
         crawls_per_year=gaps.size / years if years else None,
     )
 
