@@ -1,4 +1,15 @@
-"""The Python API for what is in a store: a function for each command, and the `Fit` of an estimate.
+"""The Python API, and the flow of it all, to be read first.
+
+::
+
+    add_crawl(store, label, files)    ingest     files -> a set of keys, kept in the store
+    count_overlaps(store)             overlaps   sets -> an OverlapTable
+    estimate(table)                   model      the table -> a Fit, with its Estimates
+    write_report(fit, path)           report     the fit -> a page
+
+Every further question is a function of the same fit, table or store, in a module of `questions`:
+`check_newest`, `plan`, `sensitivity`, `history`, `estimate_strata`, `compare`, `recall`. Its answer
+prints itself (`summary`, `to_json`), and `write_report` shows it.
 
 What takes long to load (compiled kernels, the models) is loaded by the functions that need it.
 """
@@ -10,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlgauge.crawl import parse_date
-from crawlgauge.errors import CrawlgaugeError
+from crawlgauge.errors import CrawlgaugeError, FitError
 from crawlgauge.locations import StrPath, find_store
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.overlaps import files
@@ -24,7 +35,7 @@ from crawlgauge.store.files import replace_file
 
 if TYPE_CHECKING:
     from crawlgauge.report.charts.figures import Figures
-    from crawlgauge.report.section import Answer
+    from crawlgauge.report.section import Answer, Section
 
 __all__ = [
     "Fit",
@@ -90,12 +101,7 @@ class Fit:
 
     def to_html(self) -> str:
         """Return the report: one HTML page with everything in it, which needs no network."""
-        from crawlgauge.report.charts.figures import try_charts
-        from crawlgauge.report.page.rendering import render_page
-        from crawlgauge.report.standard_sections import list_sections
-
-        sections = list_sections(self.table, self.estimates)
-        return render_page(self.estimates, try_charts(self.estimates), sections)
+        return _render(self, ())[0]
 
 
 def open_store(path: StrPath | None = None) -> Store:
@@ -282,24 +288,45 @@ def write_report(fit: Fit, path: StrPath, answers: "Iterable[Answer]" = ()) -> R
     CrawlgaugeError
         If the file cannot be written, or two answers are of the same question.
     """
-    from crawlgauge.report.charts.chart import Chart
-    from crawlgauge.report.charts.figures import try_charts
-    from crawlgauge.report.page.rendering import render_page
-    from crawlgauge.report.standard_sections import combine_sections, list_sections
-
     # A link stays a link: the file that it leads to is replaced.
     place = Path(path).resolve()
     if not place.parent.is_dir():
         raise CrawlgaugeError(f"{path} cannot be written: its folder does not exist")
-    charts = try_charts(fit.estimates)
-    sections = combine_sections(
-        list_sections(fit.table, fit.estimates), [item.section() for item in answers]
-    )
-    content = render_page(fit.estimates, charts, sections).encode()
+    page, n_charts = _render(fit, answers)
+    content = page.encode()
     try:
         replace_file(place, content)
     except OSError as error:
         raise CrawlgaugeError(f"{path} cannot be written: {error.strerror}") from error
+    return ReportFile(path=Path(path), n_bytes=len(content), n_charts=n_charts)
+
+
+def _render(fit: Fit, answers: "Iterable[Answer]") -> tuple[str, int]:
+    """Return the page of the report, and how many charts it has."""
+    from crawlgauge.report.charts.chart import Chart
+    from crawlgauge.report.charts.figures import try_charts
+    from crawlgauge.report.page.rendering import render_page
+    from crawlgauge.report.section import combine_sections
+
+    charts = try_charts(fit.estimates)
+    sections = combine_sections(_answer_always(fit), [item.section() for item in answers])
     drawn = [*charts, *(chart for section in sections for chart in section.charts)]
     n_charts = sum(isinstance(chart, Chart) for chart in drawn)
-    return ReportFile(path=Path(path), n_bytes=len(content), n_charts=n_charts)
+    return render_page(fit.estimates, charts, sections), n_charts
+
+
+def _answer_always(fit: Fit) -> "list[Section]":
+    """Answer the further questions that every report asks, as they take the overlaps alone."""
+    from crawlgauge.model.newest import check_newest_crawl
+    from crawlgauge.model.plan import plan_crawls, usual_wishes
+    from crawlgauge.model.turnover import follow_crawls
+    from crawlgauge.report.section import show_check, show_plan, show_turnover
+
+    sections = [show_check(check_newest_crawl(fit.table, fit.estimates))]
+    sections.append(show_turnover(follow_crawls(fit.table)))
+    try:
+        sections.append(show_plan(plan_crawls(fit.estimates, **usual_wishes(fit.estimates))))
+    except FitError as error:
+        # Nothing was wished for here that could be wrong: the series is too short.
+        sections.append(show_plan(str(error)))
+    return sections

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.model.expectation import read_series
-from crawlgauge.model.newest_check import judge_series
+from crawlgauge.model.newest import judge_newest
 from crawlgauge.model.window import keep_crawls
 
 
@@ -18,7 +17,7 @@ def table(shared_data):
 def judge_until(table, n_crawls):
     """Check a crawl as it would have been when it was the newest one."""
     part = keep_crawls(table, list(range(n_crawls)))
-    return judge_series(part, read_series(part))
+    return judge_newest(part)
 
 
 def test_the_newest_crawl_of_2016_is_in_line(table):
@@ -48,5 +47,5 @@ def test_a_newest_crawl_of_half_its_size_would_be_found(table):
     n_shared[:, -1] = n_shared[-1]
     newest = replace(table.crawls[-1], n_urls=int(n_shared[-1, -1]))
     halved = replace(table, crawls=(*table.crawls[:-1], newest), n_shared=n_shared)
-    check = judge_series(halved, read_series(halved))
+    check = judge_newest(halved)
     assert (check.status, check.cause) == ("drop", "crawl-shrank")

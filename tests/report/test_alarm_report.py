@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.model.expectation import read_series
-from crawlgauge.model.newest_check import judge_series
+from crawlgauge.model.newest import judge_newest
 from crawlgauge.report.alarm_blocks import to_blocks
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.result_json import check_document, to_json
@@ -19,7 +18,7 @@ SETTINGS = UrnSettings(dates=DatePlan(n_crawls=7), coverage=(0.4,) * 6 + (0.2,))
 
 def check(settings=SETTINGS, **options):
     table = cg.simulate_table(settings, seed=1, with_histories=False)
-    return judge_series(table, read_series(table), **options)
+    return judge_newest(table, **options)
 
 
 def test_the_text_gives_the_verdict_the_numbers_and_what_they_mean():
@@ -47,7 +46,7 @@ def test_coverage_is_that_of_the_estimates_and_at_grade_c_a_range():
     assert found.to_dict()["measures"]["coverage"]["found"] == fit.estimates.newest.coverage.value
     assert "those of crawlgauge estimate" in " ".join(found.summary().split())
     unsure = replace(fit.estimates, agreement=replace(fit.estimates.agreement, grade="C"))
-    check = judge_series(table, read_series(table), unsure)
+    check = judge_newest(table, unsure)
     text = " ".join(render_blocks(to_blocks(check)).split())
     assert re.search(r"coverage [\d.]+ % to [\d.]+ % – −\d+ % drop", text)
     assert check_document(check)["grade"] == "C"

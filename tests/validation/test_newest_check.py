@@ -5,8 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from crawlgauge.model.expectation import read_series
-from crawlgauge.model.newest_check import judge_series
+from crawlgauge.model.newest import judge_newest
 from crawlgauge.simulate.urn_settings import DatePlan, TableNoise, UrnSettings
 from crawlgauge.simulate.urn_table import draw_table
 
@@ -41,7 +40,7 @@ def judge_many(n_crawls, *, start=1000, **options):
     causes, n_held = Counter(), 0
     for seed in range(start, start + N_ARCHIVES):
         table = draw(seed, n_crawls, **options)
-        check = judge_series(table, read_series(table))
+        check = judge_newest(table)
         causes[check.cause] += 1
         change = check.measure("coverage").change
         n_held += change.low <= truth <= change.high

@@ -9,7 +9,7 @@ import pytest
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.coverage import estimate_coverage
-from crawlgauge.model.recall import HeldCounts, Reference, recall_reference, series_of
+from crawlgauge.model.recall import HeldCounts, Reference, recall_reference
 from crawlgauge.overlaps.table import OverlapTable
 
 pytestmark = pytest.mark.slow
@@ -80,7 +80,7 @@ def recall_many(sd_of_weights: float, growth: float):
         ]
         found = recall_reference(
             table.crawls,
-            series_of(estimate_coverage(table), ""),
+            estimate_coverage(table),
             key_rule="surt/1",
             reference=Reference(
                 name="sample",

@@ -4,18 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Literal
 
 from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.intervals import NORMAL_QUANTILE
-from crawlgauge.model.log_range import (
-    Carrying,
-    LogRange,
-    carrying_from_series,
-    carrying_with,
-    typical_value,
-)
+from crawlgauge.model.log_range import Carrying, LogRange, find_carrying, typical_value
 from crawlgauge.model.phrases import count
 from crawlgauge.model.ranges import within
 from crawlgauge.model.sampled_counts import scaled
@@ -31,9 +24,6 @@ __all__ = [
     "compare_archives",
     "match_crawls",
 ]
-
-
-# ----------------------------------------------- the types that a comparison of archives hands over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,35 +208,135 @@ class Comparison:
     provenance: Provenance = field(default_factory=Provenance)
 
 
-# -------------------------------------------------- match the crawls of two archives by their dates
+# ------------------------------------------------------------------------------ compare archives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matching:
-    """Which crawls of two archives belong together.
+class OwnSeries:
+    """What an archive's own series of crawls says."""
+
+    coverage: Estimate
+    persistence: Estimate
+
+
+def compare_archives(
+    counts: ArchiveCounts,
+    *,
+    names: Sequence[str],
+    series: Sequence[OwnSeries],
+    hosts: HostCounts | None = None,
+    max_gap_days: int,
+    persistence: float | None = None,
+    n_hosts: int = 10,
+    warnings: Sequence[str] = (),
+    provenance: Provenance | None = None,
+) -> Comparison:
+    """Compare archives.
 
     Parameters
     ----------
-    pairs
-        Places of the matched crawls in the two lists, in order of date.
-    unmatched_a, unmatched_b
-        Places of the others.
-    """
-
-    pairs: tuple[tuple[int, int], ...]
-    unmatched_a: tuple[int, ...]
-    unmatched_b: tuple[int, ...]
-
-
-def match_crawls(a: Sequence[Crawl], b: Sequence[Crawl], *, max_gap_days: int) -> Matching:
-    """Give each crawl at most one partner: the nearest two first, then the nearest of the rest.
-
-    Parameters
-    ----------
-    a, b
-        The crawls of the two archives.
+    counts
+        What was counted over all of them.
+    names, series
+        Of each archive, its name and what its own crawls say.
+    hosts
+        What was counted by host; None where no hosts are known.
     max_gap_days
         Crawls farther apart are not matched.
+    persistence
+        Share of URLs that lives on for a year, where the user knows it; else it is that of the
+        series.
+    n_hosts
+        How many hosts to list.
+    warnings, provenance
+        Of the counting.
+    """
+    carrying = find_carrying([item.persistence for item in series], persistence)
+    places = range(len(names))
+    pairs = tuple(
+        _compare_two(counts, names, i, j, carrying, max_gap_days)
+        for i, j in combinations(places, 2)
+    )
+    return Comparison(
+        level=counts.level,
+        key_rule=counts.key_rule,
+        sample_rate=counts.sample_rate,
+        max_gap_days=max_gap_days,
+        persistence=carrying.persistence,
+        archives=tuple(
+            Holding(
+                name=names[k],
+                n_crawls=len(counts.crawls[k]),
+                n_urls=scaled(counts.held(k), counts.sample_rate),
+                n_only=scaled(counts.held_only(k), counts.sample_rate),
+                own_coverage=within(series[k].coverage, most=1.0),
+                own_persistence=series[k].persistence,
+            )
+            for k in places
+        ),
+        joint=JointHoldings(
+            n_distinct=scaled(counts.n_distinct, counts.sample_rate),
+            n_in_one=scaled(sum(map(counts.held_only, places)), counts.sample_rate),
+            n_in_all=scaled(counts.held(*places), counts.sample_rate),
+        ),
+        pairs=pairs,
+        hosts=None if hosts is None else _list_hosts(hosts, n_hosts),
+        warnings=(*warnings, *_doubts(pairs, counts)),
+        provenance=provenance or Provenance(),
+    )
+
+
+def _list_hosts(hosts: HostCounts, n_hosts: int) -> HostHoldings:
+    rows = [
+        HostRow(host=host, n_only=tuple(only), n_several=several)
+        for host, only, several in zip(
+            hosts.hosts, hosts.n_only.tolist(), hosts.n_several.tolist(), strict=True
+        )
+    ]
+    rows = [row for row in rows if row.n_urls]
+    rows.sort(key=lambda row: (-sum(row.n_only), -row.n_several, row.host))
+    return HostHoldings(
+        rows=tuple(rows[:n_hosts]),
+        n_hosts=len(rows),
+        n_undisclosed=tuple(hosts.n_undisclosed.tolist()),
+        sample_rate=hosts.sample_rate,
+    )
+
+
+def _doubts(pairs: Sequence[ArchivePair], counts: ArchiveCounts) -> list[str]:
+    doubts = []
+    damaged = [crawl.label for crawls in counts.crawls for crawl in crawls if crawl.damaged]
+    if damaged:
+        doubts.append(
+            f"Part of the input of {', '.join(damaged)} was damaged and is missing, so that its "
+            "archive looks smaller than it is."
+        )
+    for pair in pairs:
+        empty = [item.a.label for item in pair.matched if item.n_shared == 0]
+        if empty:
+            doubts.append(
+                f"{pair.a} and {pair.b} share no URL at all in {', '.join(empty)}: see whether "
+                "they cover the same scope and write URLs in the same way."
+            )
+    return doubts
+
+
+# ------------------------------------------------------- two archives by their crawls, date by date
+
+
+_SHARES = ("coverage_a", "coverage_b", "joint_coverage")
+
+_NOTHING_SHARED = "no URL is shared; the population is at least {} (95 %)"
+_SAME_SET = "both are the same set of URLs, which independent crawls never are"
+_NOTHING_MATCHED = "no crawls of matching dates; allow for more time between them with --max-gap"
+
+
+def match_crawls(
+    a: Sequence[Crawl], b: Sequence[Crawl], *, max_gap_days: int
+) -> list[tuple[int, int]]:
+    """Give each crawl at most one partner: the nearest two first, then the nearest of the rest.
+
+    Returns their places in the two lists, in order of date.
     """
     near = sorted(
         (gap, i, j)
@@ -255,23 +345,131 @@ def match_crawls(a: Sequence[Crawl], b: Sequence[Crawl], *, max_gap_days: int) -
         if (gap := abs((other.date - one.date).days)) <= max_gap_days
     )
     partner_of: dict[int, int] = {}
-    taken: set[int] = set()
     for _, i, j in near:
-        if i not in partner_of and j not in taken:
+        if i not in partner_of and j not in partner_of.values():
             partner_of[i] = j
-            taken.add(j)
-    return Matching(
-        pairs=tuple(sorted(partner_of.items(), key=lambda pair: (a[pair[0]].date, pair))),
-        unmatched_a=tuple(i for i in range(len(a)) if i not in partner_of),
-        unmatched_b=tuple(j for j in range(len(b)) if j not in taken),
+    return sorted(partner_of.items(), key=lambda pair: (a[pair[0]].date, pair))
+
+
+def _compare_two(
+    counts: ArchiveCounts,
+    names: Sequence[str],
+    i: int,
+    j: int,
+    carrying: Carrying,
+    max_gap_days: int,
+) -> ArchivePair:
+    of_a, of_b = counts.crawls[i], counts.crawls[j]
+    places = match_crawls(of_a, of_b, max_gap_days=max_gap_days)
+    compared = [
+        _compare_crawls(of_a[a], of_b[b], counts.shared(i, a, j, b), counts.sample_rate, carrying)
+        for a, b in places
+    ]
+    matched_a, matched_b = {a for a, _ in places}, {b for _, b in places}
+    return ArchivePair(
+        a=names[i],
+        b=names[j],
+        matched=tuple(matched for matched, _ in compared),
+        unmatched_a=tuple(crawl.label for k, crawl in enumerate(of_a) if k not in matched_a),
+        unmatched_b=tuple(crawl.label for k, crawl in enumerate(of_b) if k not in matched_b),
+        **{name: _typical(compared, name, carrying) for name in ("relative_size", *_SHARES)},
+        n_shared=scaled(counts.held(i, j), counts.sample_rate),
     )
+
+
+# Two matched crawls, and their ratio of sizes and their coverages, where they are known, without
+# the error that all pairs have in common.
+_Compared = tuple[MatchedCrawls, dict[str, LogRange]]
+
+
+def _compare_crawls(
+    a: Crawl, b: Crawl, n_shared: int, sample_rate: float, carrying: Carrying
+) -> _Compared:
+    """Compare two crawls of two archives, with the sizes that they have in the sample."""
+    gap_days = (b.date - a.date).days
+    first, second = (a, b) if gap_days >= 0 else (b, a)
+    lists = TwoLists(
+        n_a=first.n_counted, n_b=second.n_counted, n_shared=n_shared, kept=carrying.kept(gap_days)
+    )
+    found, plain = lists.population(), lists.lincoln_petersen()
+    reason = carrying.why_not(gap_days)
+    if reason is None and n_shared == a.n_counted == b.n_counted:
+        reason = _SAME_SET
+    elif reason is None and not n_shared:
+        least = math.exp(found.value - found.down) / sample_rate
+        reason = _NOTHING_SHARED.format(count(least))
+    ranges = {"relative_size": _relative_size(a, b, n_shared=n_shared, sample_rate=sample_rate)}
+    unknown = None if reason is None else Estimate.unknown(reason)
+    no_range = carrying.why_no_range(gap_days)
+    of_gap = carrying.variance_over(abs(gap_days) / DAYS_PER_YEAR)
+    shares = {}
+    for name, n_held in zip(_SHARES, (a.n_counted, b.n_counted, lists.n_union), strict=True):
+        if unknown is None:
+            ranges[name] = _share(found, n_held, sample_rate)
+            shares[name] = ranges[name].widened(of_gap).to_estimate(most=1.0, reason=no_range)
+        else:
+            shares[name] = unknown
+    in_sample = (1 - sample_rate) / math.exp(found.value)
+    population = found.shifted(-math.log(sample_rate)).widened(in_sample + of_gap)
+    matched = MatchedCrawls(
+        a=a,
+        b=b,
+        gap_days=gap_days,
+        n_shared=n_shared,
+        share_of_a=n_shared / a.n_counted,
+        share_of_b=n_shared / b.n_counted,
+        relative_size=ranges["relative_size"].to_estimate(),
+        population=unknown or population.to_estimate(reason=no_range),
+        lincoln_petersen=None if unknown or plain is None else plain / sample_rate,
+        **shares,
+    )
+    return matched, ranges
+
+
+def _typical(compared: Sequence[_Compared], name: str, carrying: Carrying) -> Estimate:
+    """Return the geometric mean over the matched crawls of which a number is known."""
+    if not compared:
+        return Estimate.unknown(_NOTHING_MATCHED)
+    known = [(ranges[name], matched.gap_days) for matched, ranges in compared if name in ranges]
+    if not known:
+        return getattr(compared[0][0], name)  # type: ignore[no-any-return]
+    values = [value for value, _ in known]
+    if name == "relative_size":
+        return typical_value(values).to_estimate()
+    # The error of the persistence is common to all of them.
+    mean_gap = math.fsum(abs(days) / DAYS_PER_YEAR for _, days in known) / len(known)
+    found = typical_value(values, carrying.variance_over(mean_gap))
+    return found.to_estimate(most=1.0, reason=carrying.why_no_range(mean_gap))
+
+
+def _share(population: LogRange, n_held: float, sample_rate: float) -> LogRange:
+    """Return the share of the population that is held, with the error that a sample adds."""
+    share = LogRange(value=math.log(n_held)).over(population)
+    missing = max(0.0, 1 - math.exp(share.value))
+    return share.widened((1 - sample_rate) * missing / n_held)
+
+
+def _relative_size(a: Crawl, b: Crawl, *, n_shared: int, sample_rate: float) -> LogRange:
+    """Return the size of one crawl over that of another, by Bharat and Broder.
+
+    The share of `b` that `a` holds over the share of `a` that `b` holds, in which the overlap
+    cancels out. It has an error only where a size is known from a sample.
+    """
+    # A size that is known in full is not just what its sample makes of it.
+    if sample_rate == 1 or all(
+        abs(crawl.n_counted / sample_rate - crawl.n_urls) > 1 for crawl in (a, b)
+    ):
+        return LogRange(value=math.log(a.n_urls / b.n_urls))
+    of_sample = 1 / a.n_counted + 1 / b.n_counted - 2 * n_shared / (a.n_counted * b.n_counted)
+    size = LogRange(value=math.log(a.n_counted / b.n_counted))
+    return size.widened(max(0.0, (1 - sample_rate) * of_sample))
 
 
 # ---------------------------------------------------------------------- two lists of one population
 
 
+# As many as a number of 64 bits can be halved to some purpose.
 _N_HALVINGS = 60
-"""As many as a number of 64 bits can be halved to some purpose."""
 
 _MOST_LOG_RATIO = 40.0
 
@@ -358,309 +556,3 @@ class TwoLists:
         if deviation == 0:
             return math.copysign(math.inf, expected - self.n_shared)
         return (expected - self.n_shared) / deviation
-
-
-# ------------ what two matched crawls of two archives say about each other and about the population
-
-
-Share = Literal["coverage_a", "coverage_b", "joint_coverage"]
-
-_NOTHING_SHARED = "no URL is shared; the population is at least {} (95 %)"
-_SAME_SET = "both are the same set of URLs, which independent crawls never are"
-_NOTHING_MATCHED = "no crawls of matching dates; allow for more time between them with --max-gap"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedCrawls:
-    """Two matched crawls, and their numbers without the error that all pairs have in common.
-
-    Parameters
-    ----------
-    matched
-        For people.
-    relative_size
-        Of the first crawl to the second.
-    shares
-        Coverages; empty if they are not known.
-    gap_years
-        Time between the crawls.
-    """
-
-    matched: MatchedCrawls
-    relative_size: LogRange
-    shares: dict[Share, LogRange]
-    gap_years: float
-
-
-def compare_crawls(
-    a: Crawl, b: Crawl, *, n_shared: int, sample_rate: float, carrying: Carrying
-) -> ComparedCrawls:
-    """Compare two crawls of two archives.
-
-    Parameters
-    ----------
-    a, b
-        The crawls, with the sizes that they have in the sample.
-    n_shared
-        URLs of the sample that both hold.
-    sample_rate
-        Share of all URLs that the sample is.
-    carrying
-        How an overlap is carried over the gap between them.
-    """
-    gap_days = (b.date - a.date).days
-    years = abs(gap_days) / DAYS_PER_YEAR
-    first, second = (a, b) if gap_days >= 0 else (b, a)
-    lists = TwoLists(
-        n_a=first.n_counted, n_b=second.n_counted, n_shared=n_shared, kept=carrying.kept(gap_days)
-    )
-    found = lists.population()
-    reason = carrying.why_not(gap_days) or _why_unknown(lists, found, sample_rate)
-    shares: dict[Share, LogRange] = {}
-    if reason is None:
-        held = (a.n_counted, b.n_counted, lists.n_union)
-        shares = {
-            name: _share(found, n_held, sample_rate)
-            for name, n_held in zip(_SHARES, held, strict=True)
-        }
-    size = _relative_size(a, b, n_shared=n_shared, sample_rate=sample_rate)
-    plain = lists.lincoln_petersen()
-    no_range, of_gap = carrying.why_no_range(gap_days), carrying.variance_over(years)
-    in_sample = (1 - sample_rate) / math.exp(found.value)
-    population = found.shifted(-math.log(sample_rate)).widened(in_sample + of_gap)
-    estimates = {
-        name: share.widened(of_gap).to_estimate(most=1.0, reason=no_range)
-        for name, share in shares.items()
-    }
-    unknown = None if reason is None else Estimate.unknown(reason)
-    matched = MatchedCrawls(
-        a=a,
-        b=b,
-        gap_days=gap_days,
-        n_shared=n_shared,
-        share_of_a=n_shared / a.n_counted,
-        share_of_b=n_shared / b.n_counted,
-        relative_size=size.to_estimate(),
-        population=unknown or population.to_estimate(reason=no_range),
-        lincoln_petersen=None if unknown or plain is None else plain / sample_rate,
-        coverage_a=unknown or estimates["coverage_a"],
-        coverage_b=unknown or estimates["coverage_b"],
-        joint_coverage=unknown or estimates["joint_coverage"],
-    )
-    return ComparedCrawls(matched=matched, relative_size=size, shares=shares, gap_years=years)
-
-
-def typical_size(compared: Sequence[ComparedCrawls]) -> Estimate:
-    """Return the geometric mean of the relative sizes of several matched crawls."""
-    if not compared:
-        return Estimate.unknown(_NOTHING_MATCHED)
-    return typical_value([item.relative_size for item in compared]).to_estimate()
-
-
-def typical_share(compared: Sequence[ComparedCrawls], name: Share, carrying: Carrying) -> Estimate:
-    """Return the geometric mean of one of the coverages of several matched crawls.
-
-    Parameters
-    ----------
-    compared
-        The crawls; those whose coverage is not known are left out.
-    name
-        Which coverage.
-    carrying
-        How overlaps were carried over gaps: its error is common to all of them.
-    """
-    if not compared:
-        return Estimate.unknown(_NOTHING_MATCHED)
-    known = [item for item in compared if item.shares]
-    if not known:
-        return getattr(compared[0].matched, name)  # type: ignore[no-any-return]
-    mean_gap = math.fsum(item.gap_years for item in known) / len(known)
-    found = typical_value([item.shares[name] for item in known], carrying.variance_over(mean_gap))
-    return found.to_estimate(most=1.0, reason=carrying.why_no_range(mean_gap))
-
-
-_SHARES: tuple[Share, ...] = ("coverage_a", "coverage_b", "joint_coverage")
-
-
-def _why_unknown(lists: TwoLists, found: LogRange, sample_rate: float) -> str | None:
-    if lists.n_shared == lists.n_a == lists.n_b:
-        return _SAME_SET
-    if lists.n_shared:
-        return None
-    return _NOTHING_SHARED.format(count(math.exp(found.value - found.down) / sample_rate))
-
-
-def _share(population: LogRange, n_held: float, sample_rate: float) -> LogRange:
-    """Return the share of the population that is held, with the error that a sample adds."""
-    share = population.inverted().shifted(math.log(n_held))
-    missing = max(0.0, 1 - math.exp(share.value))
-    return share.widened((1 - sample_rate) * missing / n_held)
-
-
-def _relative_size(a: Crawl, b: Crawl, *, n_shared: int, sample_rate: float) -> LogRange:
-    """Return the size of one crawl over that of another, by Bharat and Broder.
-
-    The share of `b` that `a` holds over the share of `a` that `b` holds, in which the overlap
-    cancels out. It has an error only where a size is known from a sample.
-    """
-    if all(_is_known(crawl, sample_rate) for crawl in (a, b)):
-        return LogRange(value=math.log(a.n_urls / b.n_urls))
-    of_sample = 1 / a.n_counted + 1 / b.n_counted - 2 * n_shared / (a.n_counted * b.n_counted)
-    size = LogRange(value=math.log(a.n_counted / b.n_counted))
-    return size.widened(max(0.0, (1 - sample_rate) * of_sample))
-
-
-def _is_known(crawl: Crawl, sample_rate: float) -> bool:
-    """Tell whether a crawl's size is known in full, and not estimated from its sample."""
-    return sample_rate == 1 or abs(crawl.n_counted / sample_rate - crawl.n_urls) > 1
-
-
-# ---------------------------------- from what was counted over several archives to their comparison
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnSeries:
-    """What an archive's own series of crawls says."""
-
-    coverage: Estimate
-    persistence: Estimate
-
-
-def compare_archives(
-    counts: ArchiveCounts,
-    *,
-    names: Sequence[str],
-    series: Sequence[OwnSeries],
-    hosts: HostCounts | None = None,
-    max_gap_days: int,
-    persistence: float | None = None,
-    n_hosts: int = 10,
-    warnings: Sequence[str] = (),
-    provenance: Provenance | None = None,
-) -> Comparison:
-    """Compare archives.
-
-    Parameters
-    ----------
-    counts
-        What was counted over all of them.
-    names, series
-        Of each archive, its name and what its own crawls say.
-    hosts
-        What was counted by host; None where no hosts are known.
-    max_gap_days
-        Crawls farther apart are not matched.
-    persistence
-        Share of URLs that lives on for a year, where the user knows it; else it is that of the
-        series.
-    n_hosts
-        How many hosts to list.
-    warnings, provenance
-        Of the counting.
-    """
-    if persistence is None:
-        carrying = carrying_from_series([item.persistence for item in series])
-    else:
-        carrying = carrying_with(persistence)
-    places = range(len(names))
-    pairs = tuple(
-        _compare_two(counts, names, i, j, carrying, max_gap_days)
-        for i, j in combinations(places, 2)
-    )
-    return Comparison(
-        level=counts.level,
-        key_rule=counts.key_rule,
-        sample_rate=counts.sample_rate,
-        max_gap_days=max_gap_days,
-        persistence=carrying.persistence,
-        archives=tuple(_holding(counts, names, k, series[k]) for k in places),
-        joint=JointHoldings(
-            n_distinct=scaled(counts.n_distinct, counts.sample_rate),
-            n_in_one=scaled(sum(map(counts.held_only, places)), counts.sample_rate),
-            n_in_all=scaled(counts.held(*places), counts.sample_rate),
-        ),
-        pairs=pairs,
-        hosts=None if hosts is None else _list_hosts(hosts, n_hosts),
-        warnings=(*warnings, *_doubts(pairs, counts)),
-        provenance=provenance or Provenance(),
-    )
-
-
-def _compare_two(
-    counts: ArchiveCounts,
-    names: Sequence[str],
-    i: int,
-    j: int,
-    carrying: Carrying,
-    max_gap_days: int,
-) -> ArchivePair:
-    of_a, of_b = counts.crawls[i], counts.crawls[j]
-    matching = match_crawls(of_a, of_b, max_gap_days=max_gap_days)
-    compared = [
-        compare_crawls(
-            of_a[a],
-            of_b[b],
-            n_shared=counts.shared(i, a, j, b),
-            sample_rate=counts.sample_rate,
-            carrying=carrying,
-        )
-        for a, b in matching.pairs
-    ]
-    return ArchivePair(
-        a=names[i],
-        b=names[j],
-        matched=tuple(item.matched for item in compared),
-        unmatched_a=tuple(of_a[place].label for place in matching.unmatched_a),
-        unmatched_b=tuple(of_b[place].label for place in matching.unmatched_b),
-        relative_size=typical_size(compared),
-        coverage_a=typical_share(compared, "coverage_a", carrying),
-        coverage_b=typical_share(compared, "coverage_b", carrying),
-        joint_coverage=typical_share(compared, "joint_coverage", carrying),
-        n_shared=scaled(counts.held(i, j), counts.sample_rate),
-    )
-
-
-def _holding(counts: ArchiveCounts, names: Sequence[str], k: int, series: OwnSeries) -> Holding:
-    return Holding(
-        name=names[k],
-        n_crawls=len(counts.crawls[k]),
-        n_urls=scaled(counts.held(k), counts.sample_rate),
-        n_only=scaled(counts.held_only(k), counts.sample_rate),
-        own_coverage=within(series.coverage, most=1.0),
-        own_persistence=series.persistence,
-    )
-
-
-def _list_hosts(hosts: HostCounts, n_hosts: int) -> HostHoldings:
-    rows = [
-        HostRow(host=host, n_only=tuple(only), n_several=several)
-        for host, only, several in zip(
-            hosts.hosts, hosts.n_only.tolist(), hosts.n_several.tolist(), strict=True
-        )
-    ]
-    rows = [row for row in rows if row.n_urls]
-    rows.sort(key=lambda row: (-sum(row.n_only), -row.n_several, row.host))
-    return HostHoldings(
-        rows=tuple(rows[:n_hosts]),
-        n_hosts=len(rows),
-        n_undisclosed=tuple(hosts.n_undisclosed.tolist()),
-        sample_rate=hosts.sample_rate,
-    )
-
-
-def _doubts(pairs: Sequence[ArchivePair], counts: ArchiveCounts) -> list[str]:
-    doubts = []
-    damaged = [crawl.label for crawls in counts.crawls for crawl in crawls if crawl.damaged]
-    if damaged:
-        doubts.append(
-            f"Part of the input of {', '.join(damaged)} was damaged and is missing, so that its "
-            "archive looks smaller than it is."
-        )
-    for pair in pairs:
-        empty = [item.a.label for item in pair.matched if item.n_shared == 0]
-        if empty:
-            doubts.append(
-                f"{pair.a} and {pair.b} share no URL at all in {', '.join(empty)}: see whether "
-                "they cover the same scope and write URLs in the same way."
-            )
-    return doubts

@@ -1,4 +1,4 @@
-"""How an overlap is carried over the time between two crawls."""
+"""Numbers with their ranges on the scale of logarithms, carried over the time between crawls."""
 
 import math
 from collections.abc import Sequence
@@ -8,14 +8,10 @@ from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.intervals import LEVEL, NORMAL_QUANTILE
 
-__all__ = ["Carrying", "LogRange", "carrying_from_series", "carrying_with", "typical_value"]
+__all__ = ["Carrying", "LogRange", "find_carrying", "typical_value"]
 
-
-# ----------- A positive number and how far it may be off to either side, on the scale of logarithms
-
-
+# A factor of half a billion is no upper end.
 _MAX_UP = 20.0
-"""A factor of half a billion is no upper end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,27 +30,30 @@ class LogRange:
     down: float = 0.0
     up: float = 0.0
 
-    @property
-    def variance(self) -> float:
-        """What a normal distribution of the same mean width would have."""
-        return ((self.down + self.up) / (2 * NORMAL_QUANTILE)) ** 2
+    @classmethod
+    def from_estimate(cls, estimate: Estimate) -> "LogRange":
+        """Take the logarithm of a positive number; where there is no range, of none."""
+        value, low, high = estimate.value or math.nan, estimate.low, estimate.high
+        return cls(
+            value=math.log(value),
+            down=math.log(value / low) if low else 0.0,
+            up=math.log(high / value) if high else 0.0,
+        )
 
     def shifted(self, by: float) -> "LogRange":
         """Return the range of the number times ``exp(by)``."""
         return LogRange(value=self.value + by, down=self.down, up=self.up)
 
-    def inverted(self) -> "LogRange":
-        """Return the range of one over the number."""
-        return LogRange(value=-self.value, down=self.up, up=self.down)
+    def over(self, other: "LogRange") -> "LogRange":
+        """Return the range of the ratio to an independent number."""
+        return LogRange(
+            value=self.value - other.value,
+            down=math.hypot(self.down, other.up),
+            up=math.hypot(self.up, other.down),
+        )
 
     def widened(self, variance: float) -> "LogRange":
-        """Return the range with an independent error more, by adding squares on each side.
-
-        Parameters
-        ----------
-        variance
-            Of the further error, on the scale of logarithms.
-        """
+        """Return the range with an independent error more, by adding squares on each side."""
         more = NORMAL_QUANTILE**2 * variance
         return LogRange(
             value=self.value,
@@ -82,7 +81,6 @@ class LogRange:
             value=value,
             low=min(most, math.exp(self.value - self.down)),
             high=min(most, math.exp(self.value + self.up)) if has_end else None,
-            level=LEVEL,
             basis="interval",
             reason=None if has_end else "too few are shared for an upper end",
         )
@@ -114,7 +112,8 @@ def typical_value(ranges: Sequence[LogRange], shared_variance: float = 0.0) -> L
         return ranges[0].widened(shared_variance)
     mean = math.fsum(item.value for item in ranges) / n
     scatter = math.fsum((item.value - mean) ** 2 for item in ranges) / (n - 1)
-    own = math.fsum(item.variance for item in ranges) / n
+    # What normal distributions of the same mean widths would have.
+    own = math.fsum(((item.down + item.up) / (2 * NORMAL_QUANTILE)) ** 2 for item in ranges) / n
     by_scatter = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * math.sqrt(scatter / n)
     half_width = max(NORMAL_QUANTILE * math.sqrt(own / n), by_scatter)
     return LogRange(value=mean, down=half_width, up=half_width).widened(shared_variance)
@@ -140,71 +139,90 @@ class Carrying:
         Share of URLs that lives on for a year.
     variance
         Of its logarithm; None if it is not known.
+    log_growth, growth_variance
+        Growth of the population per year, as a logarithm, and the variance of it: of a growing
+        population a smaller share was there already before the gap, if that is negative.
     """
 
     persistence: Estimate
     variance: float | None
+    log_growth: float = 0.0
+    growth_variance: float = 0.0
 
     def why_not(self, gap_days: int) -> str | None:
         """Return why nothing can be carried over a gap; None if it can."""
         return self.persistence.reason if gap_days and self.persistence.value is None else None
 
-    def why_no_range(self, gap_days: float) -> str | None:
+    def why_no_range(self, gap: float) -> str | None:
         """Return why what is carried over a gap has no range; None if it has one."""
-        return _NO_RANGE if gap_days and self.variance is None else None
+        return _NO_RANGE if gap and self.variance is None else None
 
     def kept(self, gap_days: int) -> float:
         """Return the share of URLs that lives on over a gap; all where that is not known."""
         if self.persistence.value is None:
             return 1.0
         # No more URLs can live on than there were, whatever a series makes of it.
-        return float(min(1.0, self.persistence.value) ** (abs(gap_days) / DAYS_PER_YEAR))
+        kept = float(min(1.0, self.persistence.value) ** (abs(gap_days) / DAYS_PER_YEAR))
+        if gap_days < 0:
+            kept *= math.exp(self.log_growth * gap_days / DAYS_PER_YEAR)
+        return min(1.0, kept)
 
     def variance_over(self, gap_years: float) -> float:
         """Return the variance of the logarithm of the share that lives on over a gap."""
-        return (self.variance or 0.0) * gap_years**2
+        of_growth = self.growth_variance if gap_years < 0 else 0.0
+        return (self.variance or 0.0) * gap_years**2 + of_growth * gap_years**2
 
 
-def carrying_with(persistence: float) -> Carrying:
-    """Carry with a persistence that the user knows.
-
-    Parameters
-    ----------
-    persistence
-        Share of URLs that lives on for a year, above 0 and at most 1.
-    """
-    return Carrying(persistence=Estimate(value=persistence), variance=0.0)
-
-
-def carrying_from_series(persistences: Sequence[Estimate]) -> Carrying:
-    """Carry with the geometric mean of what the archives' own series give.
+def find_carrying(
+    persistences: Sequence[Estimate],
+    given: float | None = None,
+    growth_per_year: Estimate | None = None,
+) -> Carrying:
+    """Carry with a persistence that the user knows, or with the geometric mean of what series give.
 
     Parameters
     ----------
     persistences
         Of each archive; those with a range count, others only if none has one.
+    given
+        Share of URLs that lives on for a year, where the user knows it.
+    growth_per_year
+        Of the population; none where that is not known.
     """
+    log_growth = growth_variance = 0.0
+    if growth_per_year is not None and growth_per_year.value is not None:
+        log_growth = math.log1p(growth_per_year.value)
+        low, high = growth_per_year.low, growth_per_year.high
+        if low is not None and high is not None:
+            margin = (math.log1p(high) - math.log1p(low)) / 2
+            growth_variance = (margin / NORMAL_QUANTILE) ** 2
+    persistence, variance = _average(persistences)
+    if given is not None:
+        persistence, variance = Estimate(value=given), 0.0
+    return Carrying(
+        persistence=persistence,
+        variance=variance,
+        log_growth=log_growth,
+        growth_variance=growth_variance,
+    )
+
+
+def _average(persistences: Sequence[Estimate]) -> tuple[Estimate, float | None]:
+    """Return the mean persistence, and the variance of its logarithm."""
     known = [item for item in persistences if item.value is not None]
     with_range = [item for item in known if item.low is not None and item.high is not None]
-    chosen = with_range or known
-    if not chosen:
-        return Carrying(persistence=Estimate.unknown(_UNKNOWN), variance=None)
-    logs = [math.log(item.value) for item in chosen if item.value is not None]
+    logs = [math.log(item.value) for item in with_range or known if item.value is not None]
+    if not logs:
+        return Estimate.unknown(_UNKNOWN), None
     mean = math.fsum(logs) / len(logs)
-    if not with_range:
-        estimate = Estimate(value=math.exp(mean), reason="no series has a range for it")
-        return Carrying(persistence=estimate, variance=None)
     margins = [
         math.log(item.high / item.low) / 2
-        for item in chosen
+        for item in with_range
         if item.low is not None and item.high is not None
     ]
+    if not margins:
+        return Estimate(value=math.exp(mean), reason="no series has a range for it"), None
     half_width = math.hypot(*margins) / len(margins)
-    estimate = Estimate(
-        value=math.exp(mean),
-        low=math.exp(mean - half_width),
-        high=math.exp(mean + half_width),
-        level=LEVEL,
-        basis="interval",
-    )
-    return Carrying(persistence=estimate, variance=(half_width / NORMAL_QUANTILE) ** 2)
+    low, high = math.exp(mean - half_width), math.exp(mean + half_width)
+    estimate = Estimate(value=math.exp(mean), low=low, high=high, basis="interval")
+    return estimate, (half_width / NORMAL_QUANTILE) ** 2

@@ -7,7 +7,7 @@ intervals (Wilson's for shares): they hold for small counts too, and are never b
 import math
 
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.intervals import LEVEL, NORMAL_QUANTILE
+from crawlgauge.model.intervals import NORMAL_QUANTILE
 
 __all__ = ["part_of", "scaled", "share"]
 
@@ -42,7 +42,6 @@ def scaled(n: int, rate: float) -> Estimate:
         value=n / rate,
         low=max(float(n), (middle - half_width) / rate),
         high=(middle + half_width) / rate,
-        level=LEVEL,
         basis="interval",
     )
 
@@ -81,7 +80,6 @@ def share(n: int, n_all: int, rate: float) -> Estimate:
         value=value,
         low=max(0.0, middle - half_width),
         high=min(1.0, middle + half_width),
-        level=LEVEL,
         basis="interval",
     )
 
@@ -110,10 +108,5 @@ def part_of(total: int, n: int, n_all: int, rate: float) -> Estimate:
     of_all = share(n, n_all, rate)
     if of_all.value is None or of_all.low is None or of_all.high is None:
         return of_all
-    return Estimate(
-        value=total * of_all.value,
-        low=total * of_all.low,
-        high=total * of_all.high,
-        level=LEVEL,
-        basis="interval",
-    )
+    value, low, high = total * of_all.value, total * of_all.low, total * of_all.high
+    return Estimate(value=value, low=low, high=high, basis="interval")

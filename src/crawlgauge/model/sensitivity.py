@@ -1,7 +1,7 @@
 """Estimate from changed tables, and see how far the numbers move."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median, stdev
 from typing import Literal
@@ -15,7 +15,6 @@ from crawlgauge.model.estimates import Check, Estimate, Estimates
 from crawlgauge.model.intervals import weigh_pairs
 from crawlgauge.model.phrases import percent, things
 from crawlgauge.model.window import choose_window, keep_crawls
-from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
 __all__ = [
@@ -28,13 +27,11 @@ __all__ = [
     "divide_histories",
     "estimate_like",
     "fit_to",
+    "leave_out",
     "measure",
     "rank_movements",
     "signed_percent",
     "weigh_crawls",
-    "without_crawls",
-    "without_regimes",
-    "without_short_lags",
 ]
 
 
@@ -146,15 +143,14 @@ def _relative(value: float | None, before: float | None) -> float | None:
 N_PARTS = 4
 """Enough to see how far parts scatter; each takes as long as an estimate."""
 
-_LAGS = (2, 3)
-"""Without adjacent crawls, and without those two apart: what a crawler avoids or repeats is mostly
-its last crawl or the last two."""
+# What a crawler avoids or repeats is mostly its last crawl or the last two.
+_LAGS = {2: "without adjacent crawls", 3: "only 3 crawls apart or more"}
 
 _MIN_CRAWLS = 2
 _SEED = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Variation:
     """A changed table, or why there is none.
 
@@ -163,81 +159,48 @@ class Variation:
     kind, change, subject
         As those of `Movement`.
     table
-        What to estimate from; None if the change is not possible.
-    reason
-        Why not.
+        What to estimate from; if the change is not possible, why not.
     """
 
     kind: Kind
     change: str
     subject: str
-    table: OverlapTable | None
-    reason: str = ""
+    table: OverlapTable | str
 
 
-def without_crawls(table: OverlapTable) -> Iterator[Variation]:
-    """Leave out each crawl in turn.
-
-    Parameters
-    ----------
-    table
-        Three crawls or more; nothing can be left out of fewer.
-    """
-    if table.n_crawls <= _MIN_CRAWLS:
-        return
-    for position, crawl in enumerate(table.crawls):
-        kept = [k for k in range(table.n_crawls) if k != position]
-        yield Variation(
-            kind="crawl",
-            change=f"without crawl {crawl.label}",
-            subject=crawl.label,
-            table=keep_crawls(table, kept),
-        )
-
-
-def without_regimes(table: OverlapTable) -> Iterator[Variation]:
-    """Leave out each regime in turn, as the check change-point finds them.
+def leave_out(table: OverlapTable) -> Iterator[Variation]:
+    """Leave out each crawl in turn, each regime, and pairs of crawls that are close in time.
 
     Parameters
     ----------
     table
-        The overlaps; nothing is yielded if they are of one regime.
+        The overlaps: crawls are left out of three or more, regimes where the check change-point
+        finds several, short lags where longer ones are enough. Histories do not come in pairs, and
+        are then left out altogether.
     """
+    places = range(table.n_crawls)
+    if table.n_crawls > _MIN_CRAWLS:
+        for position, crawl in enumerate(table.crawls):
+            rest = keep_crawls(table, [k for k in places if k != position])
+            yield Variation("crawl", f"without crawl {crawl.label}", crawl.label, rest)
     regimes = diagnose(table).regimes
-    if len(regimes) == 1:
-        return
-    for number, regime in enumerate(regimes, start=1):
-        kept = [k for k in range(table.n_crawls) if k not in regime.positions]
+    for number, regime in enumerate(regimes if len(regimes) > 1 else (), start=1):
+        kept = [k for k in places if k not in regime.positions]
         first, last = table.crawls[regime.first].label, table.crawls[regime.last].label
-        is_enough = len(kept) >= _MIN_CRAWLS
         yield Variation(
-            kind="regime",
-            change=f"without regime {number} ({first} to {last})",
-            subject=str(number),
-            table=keep_crawls(table, kept) if is_enough else None,
-            reason="" if is_enough else "fewer than two crawls would be left",
+            "regime",
+            f"without regime {number} ({first} to {last})",
+            str(number),
+            keep_crawls(table, kept)
+            if len(kept) >= _MIN_CRAWLS
+            else "fewer than two crawls would be left",
         )
-
-
-def without_short_lags(table: OverlapTable) -> Iterator[Variation]:
-    """Leave out pairs of crawls that are close in time.
-
-    Histories are left out altogether: they do not come in pairs.
-
-    Parameters
-    ----------
-    table
-        The overlaps.
-    """
-    for lag in _LAGS:
-        change = (
-            "without adjacent crawls" if lag == _LAGS[0] else f"only {lag} crawls apart or more"
-        )
+    for lag, change in _LAGS.items():
         try:
             chosen = choose_window(replace(table, histories=None), min_lag=lag)
         except FitError:
             return
-        yield Variation(kind="short-lags", change=change, subject=str(lag), table=chosen)
+        yield Variation("short-lags", change, str(lag), chosen)
 
 
 def divide_histories(table: OverlapTable) -> tuple[OverlapTable, ...]:
@@ -257,41 +220,31 @@ def divide_histories(table: OverlapTable) -> tuple[OverlapTable, ...]:
     shares = np.full(N_PARTS, 1 / N_PARTS)
     counts = rng.multinomial(histories.counts, shares).T
     rate = histories.sample_rate / N_PARTS
-    parts = [
-        replace(histories, masks=histories.masks[n > 0], counts=n[n > 0], sample_rate=rate)
-        for n in counts
-    ]
-    return tuple(_table_of(table, part) for part in parts)
-
-
-def _table_of(table: OverlapTable, part: Histories) -> OverlapTable:
-    n_shared = part.count_pairs()
-    sizes = n_shared.diagonal()
-    if np.any(sizes == 0):
-        raise FitError("there are too few URLs to be divided into parts")
-    crawls = tuple(
-        replace(crawl, n_sampled=int(size)) for crawl, size in zip(table.crawls, sizes, strict=True)
-    )
-    return replace(
-        table,
-        crawls=crawls,
-        n_shared=np.where(table.n_shared == MISSING, MISSING, n_shared),
-        histories=part,
-        sample_rate=part.sample_rate,
-    )
+    parts = []
+    for n in counts:
+        part = replace(histories, masks=histories.masks[n > 0], counts=n[n > 0], sample_rate=rate)
+        n_shared = part.count_pairs()
+        sizes = n_shared.diagonal()
+        if np.any(sizes == 0):
+            raise FitError("there are too few URLs to be divided into parts")
+        crawls = zip(table.crawls, sizes.tolist(), strict=True)
+        parts.append(
+            replace(
+                table,
+                crawls=tuple(replace(crawl, n_sampled=size) for crawl, size in crawls),
+                n_shared=np.where(table.n_shared == MISSING, MISSING, n_shared),
+                histories=part,
+                sample_rate=rate,
+            )
+        )
+    return tuple(parts)
 
 
 def as_parts(tables: tuple[OverlapTable, ...]) -> Iterator[Variation]:
-    """Make a variation of each part.
-
-    Parameters
-    ----------
-    tables
-        Of disjoint parts of the URLs.
-    """
+    """Make a variation of each of several disjoint parts of the URLs."""
     for number, table in enumerate(tables, start=1):
         change = f"only part {number} of {len(tables)} of the {things(table.level)}"
-        yield Variation(kind="part", change=change, subject=str(number), table=table)
+        yield Variation("part", change, str(number), table)
 
 
 def fit_to(table: OverlapTable, other: OverlapTable) -> OverlapTable:
@@ -357,22 +310,22 @@ def weigh_crawls(table: OverlapTable) -> tuple[float | None, ...]:
 # ----------------------------------------- what it means that a change moves the coverage, in words
 
 
-NOTABLE = 0.05
-"""Relative change of coverage above which something is said of it: that of grade A's range."""
+# Relative change of coverage above which something is said of it: that of grade A's range.
+_NOTABLE = 0.05
 
+# A crawl that moves the coverage so many times as far as the median crawl is unlike the others.
 _STANDS_OUT = 3.0
-"""A crawl that moves the coverage so many times as far as the median crawl is unlike the others."""
 
 _MIN_OTHERS = 3
+# Of a relative change: less than a thousandth is not worth a digit.
 _DECIMALS = 3
-"""Of a relative change: less than a thousandth is not worth a digit."""
 
 _FOUND = ("warn", "fail")
+# Times the even share of the weight, from which on the weight is worth a word.
 _HEAVY = 2.0
-"""Times the even share of the weight, from which on the weight is worth a word."""
 
 
-def say_verdict(coverage: Estimate, movements: Sequence[Movement]) -> str:
+def _say_verdict(coverage: Estimate, movements: Sequence[Movement]) -> str:
     """Say what moves the coverage most.
 
     Parameters
@@ -391,30 +344,31 @@ def say_verdict(coverage: Estimate, movements: Sequence[Movement]) -> str:
             f"No change could be tried that leaves enough to estimate from.{_say_chance(movements)}"
         )
     most = known[0]
-    if most.size < math.log1p(NOTABLE):
+    opening = "What moves the coverage most: "
+    if most.size < math.log1p(_NOTABLE):
         opening = (
-            f"Nothing that was tried moves the coverage by {percent(NOTABLE)} of it or more. What "
+            f"Nothing that was tried moves the coverage by {percent(_NOTABLE)} of it or more. What "
             "moves it most: "
         )
-    else:
-        opening = "What moves the coverage most: "
-    return f"{opening}{_say_change(most)}.{_say_range(coverage, most)}{_say_chance(movements)}"
+    where = ""
+    low, high = coverage.low, coverage.high
+    if most.coverage_before == coverage.value and low is not None and high is not None:
+        where = "within" if low <= (most.coverage.value or 0.0) <= high else "outside of"
+        where = f" That is {where} the range that is given with it."
+    return f"{opening}{_say_change(most)}.{where}{_say_chance(movements)}"
 
 
 def _say_chance(movements: Sequence[Movement]) -> str:
-    error = _error_of_parts([movement for movement in movements if movement.kind == "part"])
-    if error is None:
+    values = [movement.coverage.value for movement in movements if movement.kind == "part"]
+    logs = [math.log(value) for value in values if value]
+    if len(logs) <= 1:
         return ""
+    # Of the logarithm of the coverage of all parts together.
+    error = stdev(logs) / math.sqrt(len(logs))
     return (
         f" Chance, by which URLs were captured, moves it by about {percent(error)} either way, as "
         "its parts show."
     )
-
-
-def _error_of_parts(parts: Sequence[Movement]) -> float | None:
-    """Return the standard error of the logarithm of the coverage of all parts together."""
-    logs = [math.log(part.coverage.value) for part in parts if part.coverage.value]
-    return stdev(logs) / math.sqrt(len(logs)) if len(logs) > 1 else None
 
 
 def _say_change(movement: Movement) -> str:
@@ -427,16 +381,7 @@ def _say_change(movement: Movement) -> str:
     return f"{movement.change}, from {before} to {after} ({moves})"
 
 
-def _say_range(coverage: Estimate, most: Movement) -> str:
-    if most.coverage_before != coverage.value or coverage.low is None or coverage.high is None:
-        return ""
-    value = most.coverage.value or 0.0
-    if coverage.low <= value <= coverage.high:
-        return " That is within the range that is given with it."
-    return " That is outside of the range that is given with it."
-
-
-def say_meanings(
+def _say_meanings(
     movements: Sequence[Movement], level: str, checks: Sequence[Check]
 ) -> tuple[str, ...]:
     """Say for each kind of change that matters what follows from it, the gravest first.
@@ -456,13 +401,51 @@ def say_meanings(
         if movement.size >= 0 and (movement.kind != "short-lags" or is_found):
             by_kind.setdefault(movement.kind, []).append(movement)
     return tuple(
-        _MEANINGS[kind](alike, things(level))
+        _say_meaning(kind, alike, things(level))
         for kind, alike in by_kind.items()
-        if alike[0].size >= math.log1p(NOTABLE)
+        if alike[0].size >= math.log1p(_NOTABLE)
     )
 
 
-def _say_crawl(alike: list[Movement], _noun: str) -> str:
+_MEANINGS: Mapping[Kind, str] = {
+    "regime": "The crawls are of different scopes, which give different answers ({values}). The "
+    "coverage is that of the latest regime, of the {noun} that its crawls could have reached; do "
+    "not compare it across the change.",
+    "short-lags": "Crawls that follow each other share {cause}. By pairs alone: {change}. See "
+    "crawlgauge estimate --explain short-lag.",
+    "part": "Parts of the {noun} give different answers by chance; if that is too much, count more "
+    "{noun}: a larger sample, or larger crawls.",
+    "identity": "It matters which {noun} count as the same: {change}. Differences of scheme, www, "
+    "letter case, order of the query or session ids, which one rule keeps and another does not, "
+    "look like turnover of the web. Choose the rule by what a page is to you, say it with the "
+    "number, and compare only numbers of one rule.",
+    "status": "It matters which answers count as captures: {change}. Redirects and errors come and "
+    "go otherwise than pages; the coverage is that of the {noun} whose answers count.",
+    "mime": "It matters which media types count: {change}. Crawlers reach pages, images and "
+    "documents unevenly; the coverage of all {noun} is a mean over types that differ.",
+}
+
+
+def _say_meaning(kind: Kind, alike: list[Movement], noun: str) -> str:
+    if kind == "crawl":
+        return _say_crawl(alike)
+    cause = (
+        f"more than time explains: the crawler returns to the same {noun}, or many live for a "
+        "short time only"
+    )
+    if (alike[0].coverage_moves or 0.0) > 0:
+        cause = (
+            f"less than time explains: the crawler seems to avoid {noun} that it captured lately"
+        )
+    return _MEANINGS[kind].format(
+        noun=noun,
+        change=_say_change(alike[0]),
+        cause=cause,
+        values=", ".join(f"{m.change}: {percent(m.coverage.value or 0.0)}" for m in alike),
+    )
+
+
+def _say_crawl(alike: list[Movement]) -> str:
     most, others = alike[0], alike[1:]
     moves = signed_percent(most.coverage_moves or 0.0)
     if len(others) < _MIN_OTHERS or most.size < _STANDS_OUT * median(m.size for m in others):
@@ -479,76 +462,6 @@ def _say_crawl(alike: list[Movement], _noun: str) -> str:
         "its scope, its size and its log. To estimate without it: crawlgauge estimate --exclude "
         f"{most.subject}."
     )
-
-
-def _say_regime(alike: list[Movement], noun: str) -> str:
-    values = ", ".join(f"{m.change}: {percent(m.coverage.value or 0.0)}" for m in alike)
-    return (
-        f"The crawls are of different scopes, which give different answers ({values}). The "
-        f"coverage is that of the latest regime, of the {noun} that its crawls could have reached; "
-        "do not compare it across the change."
-    )
-
-
-def _say_short_lags(alike: list[Movement], noun: str) -> str:
-    most = alike[0]
-    if (most.coverage_moves or 0.0) > 0:
-        cause = (
-            f"less than time explains: the crawler seems to avoid {noun} that it captured lately"
-        )
-    else:
-        cause = (
-            f"more than time explains: the crawler returns to the same {noun}, or many live for a "
-            "short time only"
-        )
-    return (
-        f"Crawls that follow each other share {cause}. By pairs alone: {_say_change(most)}. See "
-        "crawlgauge estimate --explain short-lag."
-    )
-
-
-def _say_part(_alike: list[Movement], noun: str) -> str:
-    return (
-        f"Parts of the {noun} give different answers by chance; if that is too much, count more "
-        f"{noun}: a larger sample, or larger crawls."
-    )
-
-
-def _say_identity(alike: list[Movement], noun: str) -> str:
-    most = alike[0]
-    return (
-        f"It matters which {noun} count as the same: {_say_change(most)}. Differences of scheme, "
-        "www, letter case, order of the query or session ids, which one rule keeps and another "
-        "does not, look like turnover of the web. Choose the rule by what a page is to you, say "
-        "it with the number, and compare only numbers of one rule."
-    )
-
-
-def _say_status(alike: list[Movement], noun: str) -> str:
-    return (
-        f"It matters which answers count as captures: {_say_change(alike[0])}. Redirects and "
-        "errors come and go otherwise than pages; the coverage is that of the "
-        f"{noun} whose answers count."
-    )
-
-
-def _say_mime(alike: list[Movement], noun: str) -> str:
-    return (
-        f"It matters which media types count: {_say_change(alike[0])}. Crawlers reach pages, "
-        f"images and documents unevenly; the coverage of all {noun} is a mean over types that "
-        "differ."
-    )
-
-
-_MEANINGS: Mapping[Kind, Callable[[list[Movement], str], str]] = {
-    "crawl": _say_crawl,
-    "regime": _say_regime,
-    "short-lags": _say_short_lags,
-    "part": _say_part,
-    "identity": _say_identity,
-    "status": _say_status,
-    "mime": _say_mime,
-}
 
 
 def signed_percent(moves: float) -> str:
@@ -568,9 +481,6 @@ def signed_percent(moves: float) -> str:
 # ----------------------------------- estimate from changed tables, and see how far the numbers move
 
 
-_TWO = 2
-
-
 def estimate_like(table: OverlapTable, estimates: Estimates) -> Estimates:
     """Estimate from another table as others were estimated.
 
@@ -587,7 +497,7 @@ def estimate_like(table: OverlapTable, estimates: Estimates) -> Estimates:
         If nothing can be estimated.
     """
     given = estimates.provenance.settings.get("persistence")
-    if isinstance(given, float) and table.n_crawls == _TWO:
+    if isinstance(given, float) and table.n_crawls == _MIN_CRAWLS:
         return estimate_coverage(table, persistence=given)
     return estimate_coverage(table)
 
@@ -604,29 +514,25 @@ def measure(variation: Variation, before: Estimates, weight: float | None = None
     weight
         As that of `Movement`.
     """
-    movement = Movement(
+    after, reason = None, "not estimated"
+    if isinstance(variation.table, str):
+        reason = variation.table or reason
+    else:
+        try:
+            after = estimate_like(variation.table, before)
+        except CrawlgaugeError as error:
+            reason = str(error)
+    unknown = Estimate.unknown(reason)
+    return Movement(
         kind=variation.kind,
         change=variation.change,
         subject=variation.subject,
-        coverage=Estimate.unknown(variation.reason or "not estimated"),
-        persistence=Estimate.unknown(variation.reason or "not estimated"),
+        coverage=unknown if after is None else after.headline.coverage,
+        persistence=unknown if after is None else after.persistence,
         coverage_before=before.headline.coverage.value,
         persistence_before=before.persistence.value,
-        estimator=None,
+        estimator=None if after is None else after.headline.estimator,
         weight=weight,
-    )
-    if variation.table is None:
-        return movement
-    try:
-        after = estimate_like(variation.table, before)
-    except CrawlgaugeError as error:
-        unknown = Estimate.unknown(str(error))
-        return replace(movement, coverage=unknown, persistence=unknown)
-    return replace(
-        movement,
-        coverage=after.headline.coverage,
-        persistence=after.persistence,
-        estimator=after.headline.estimator,
     )
 
 
@@ -658,7 +564,7 @@ def rank_movements(
         movements=ranked,
         part_rate=part_rate,
         reading_rate=reading_rate,
-        verdict=say_verdict(estimates.headline.coverage, ranked),
-        meanings=say_meanings(ranked, estimates.level, estimates.checks),
+        verdict=_say_verdict(estimates.headline.coverage, ranked),
+        meanings=_say_meanings(ranked, estimates.level, estimates.checks),
         not_tried=not_tried,
     )

@@ -16,13 +16,13 @@ from crawlgauge.model.comparison import Comparison, OwnSeries, compare_archives
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.report import comparison_blocks, result_json
-from crawlgauge.report.blocks import render_blocks
-from crawlgauge.report.section import Section
+from crawlgauge.report.section import Answer, Section
 from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
 
 if TYPE_CHECKING:
+    from crawlgauge.report.blocks import Block
     from crawlgauge.store.exchange import Exported
 
 __all__ = ["ArchiveComparison", "compare", "export_sample", "parse_gap"]
@@ -68,7 +68,7 @@ _COUNTED_BY = ("status", "mime")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveComparison:
+class ArchiveComparison(Answer):
     """Archives side by side, ready to be read, printed or saved.
 
     Parameters
@@ -79,24 +79,15 @@ class ArchiveComparison:
 
     comparison: Comparison
 
-    def summary(self) -> str:
-        """Return the comparison as text for a terminal."""
-        return render_blocks(comparison_blocks.to_blocks(self.comparison))
+    def _blocks(self) -> "list[Block]":
+        return comparison_blocks.to_blocks(self.comparison)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain data, in the form of the JSON schema."""
+    def _document(self) -> dict[str, Any]:
         return result_json.comparison_document(self.comparison)
 
-    def to_json(self) -> str:
-        """Return the comparison as JSON."""
-        return result_json.to_json(self.to_dict())
-
-    def section(self) -> Section:
-        """Return what the report shows of the comparison."""
+    def _section(self) -> Section:
         return Section(
-            name="comparison",
-            title="Beside other archives",
-            blocks=tuple(comparison_blocks.to_blocks(self.comparison)),
+            name="comparison", title="Beside other archives", blocks=tuple(self._blocks())
         )
 
 
@@ -149,25 +140,36 @@ def compare(
     ]
     names = _name_all(paths)
     stores = [api.open_store(str(path)) for path in paths]
-    archives = [(opened, _read_sets(opened, level)) for opened in stores]
-    _check_comparable(names, archives)
+    archives = {
+        name: (opened, opened.crawl_sets(level)) for name, opened in zip(names, stores, strict=True)
+    }
+    _check_comparable(archives)
 
     from crawlgauge.overlaps.archives import count_archives, count_by_host
 
     threshold = WHOLE if sample is None else threshold_of(parse_rate(str(sample)))
     # First, as the messages of it would come in between the signs of progress.
     series = [_estimate_series(str(path), sample, level) for path in paths]
-    counts = count_archives([sets for _, sets in archives], threshold=threshold, progress=progress)
+    all_sets = [sets for _, sets in archives.values()]
+    counts, hosts = count_archives(all_sets, threshold=threshold, progress=progress), None
+    if level == "url":
+        hosts = count_by_host(list(archives.values()), threshold=threshold)
     comparison = compare_archives(
         counts,
         names=names,
         series=series,
-        hosts=count_by_host(archives, threshold=threshold) if level == "url" else None,
+        hosts=hosts,
         max_gap_days=max_gap_days,
         persistence=persistence,
         n_hosts=n_hosts,
-        warnings=_find_differences(names, archives),
-        provenance=_describe(names, archives),
+        warnings=_find_differences(archives),
+        provenance=Provenance(
+            inputs=tuple(
+                Input(name=f"{name}: {item.crawl.label}", checksum=item.checksum)
+                for name, (_, sets) in archives.items()
+                for item in sets
+            )
+        ),
     )
     return ArchiveComparison(comparison=comparison)
 
@@ -222,44 +224,45 @@ def _name_all(paths: Sequence[AnyPath]) -> list[str]:
     return [str(path) for path in paths]
 
 
-def _read_sets(store: Store, level: str) -> list[CrawlSet]:
-    sets = store.crawl_sets(level)
-    if not sets:
-        raise OverlapError(
-            f"the store {store.path} holds no crawls; add some with crawlgauge add --store "
-            f"{store.path}"
-        )
-    return sets
+# The store of each archive and the sets of its crawls, by name.
+_Archives = dict[str, tuple[Store, list[CrawlSet]]]
 
 
-_Archive = tuple[Store, list[CrawlSet]]
-
-
-def _check_comparable(names: Sequence[str], archives: Sequence[_Archive]) -> None:
+def _check_comparable(archives: _Archives) -> None:
+    for store, sets in archives.values():
+        if not sets:
+            raise OverlapError(
+                f"the store {store.path} holds no crawls; add some with crawlgauge add --store "
+                f"{store.path}"
+            )
     if len(archives) < 2:  # noqa: PLR2004 - two to be compared
         raise OverlapError("one archive cannot be compared; name the store of another")
-    rules = [sets[0].key_rule for _, sets in archives]
-    for name, rule in zip(names, rules, strict=True):
-        if rule != rules[0]:
+    rules = {name: sets[0].key_rule for name, (_, sets) in archives.items()}
+    first = next(iter(rules))
+    for name, rule in rules.items():
+        if rule != rules[first]:
             raise OverlapError(
-                f"{names[0]} and {name} cannot be compared: the one tells URLs apart by "
-                f"{rules[0]}, the other by {rule}. Make a store of one of them again with the "
+                f"{first} and {name} cannot be compared: the one tells URLs apart by "
+                f"{rules[first]}, the other by {rule}. Make a store of one of them again with the "
                 "--identity of the other"
             )
 
 
-def _find_differences(names: Sequence[str], archives: Sequence[_Archive]) -> list[str]:
+def _find_differences(archives: _Archives) -> list[str]:
     """Say in which ways the archives count other things, or the same thing twice."""
     found = []
     for setting in _COUNTED_BY:
-        values = [{item.provenance.settings.get(setting) for item in sets} for _, sets in archives]
+        values = [
+            {item.provenance.settings.get(setting) for item in sets}
+            for _, sets in archives.values()
+        ]
         if any(value != values[0] for value in values):
             found.append(
                 f"The archives were made with different --{setting}: what one leaves out looks as "
                 "if it missed it. Make all of them alike."
             )
     owner_of: dict[str, tuple[str, str]] = {}
-    for name, (_, sets) in zip(names, archives, strict=True):
+    for name, (_, sets) in archives.items():
         for item in sets:
             owner, label = owner_of.setdefault(item.checksum, (name, item.crawl.label))
             if owner != name:
@@ -273,22 +276,13 @@ def _find_differences(names: Sequence[str], archives: Sequence[_Archive]) -> lis
 def _estimate_series(path: str, sample: str | float | None, level: str) -> OwnSeries:
     """Estimate from an archive's own crawls, if they are enough."""
     table = api.count_overlaps(path, sample=sample, level=level)
-    if table.n_crawls < _MIN_SERIES:
-        unknown = Estimate.unknown(f"a series of {table.n_crawls} says too little; 3 are needed")
-        return OwnSeries(coverage=unknown, persistence=unknown)
-    try:
-        estimates = api.estimate(table, store=path).estimates
-    except FitError as error:
-        unknown = Estimate.unknown(f"its own series gives no estimate: {error}")
-        return OwnSeries(coverage=unknown, persistence=unknown)
-    return OwnSeries(coverage=estimates.headline.coverage, persistence=estimates.persistence)
-
-
-def _describe(names: Sequence[str], archives: Sequence[_Archive]) -> Provenance:
-    return Provenance(
-        inputs=tuple(
-            Input(name=f"{name}: {item.crawl.label}", checksum=item.checksum)
-            for name, (_, sets) in zip(names, archives, strict=True)
-            for item in sets
-        )
-    )
+    reason = f"a series of {table.n_crawls} says too little; 3 are needed"
+    if table.n_crawls >= _MIN_SERIES:
+        try:
+            found = api.estimate(table, store=path).estimates
+        except FitError as error:
+            reason = f"its own series gives no estimate: {error}"
+        else:
+            return OwnSeries(coverage=found.headline.coverage, persistence=found.persistence)
+    unknown = Estimate.unknown(reason)
+    return OwnSeries(coverage=unknown, persistence=unknown)

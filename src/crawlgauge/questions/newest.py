@@ -1,22 +1,29 @@
 """Whether the newest crawl is in line with the ones before it."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawlgauge.api import Fit, estimate
 from crawlgauge.locations import StrPath
-from crawlgauge.model.expectation import MIN_CRAWLS, NewestCheck
-from crawlgauge.model.newest_check import FALSE_ALARMS, THRESHOLD, check_newest_crawl
+from crawlgauge.model.newest import (
+    FALSE_ALARMS,
+    MIN_CRAWLS,
+    THRESHOLD,
+    NewestCheck,
+    check_newest_crawl,
+)
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import alarm_blocks, result_json
-from crawlgauge.report.blocks import render_blocks
-from crawlgauge.report.section import Section
+from crawlgauge.report.section import Answer, Section, show_check
+
+if TYPE_CHECKING:
+    from crawlgauge.report.blocks import Block
 
 __all__ = ["CrawlCheck", "check_newest"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlCheck:
+class CrawlCheck(Answer):
     """A check of the newest crawl, ready to be read, printed or saved.
 
     Parameters
@@ -32,23 +39,18 @@ class CrawlCheck:
         """Whether coverage, size or overlap is below what the earlier crawls predict."""
         return self.result.has_drop
 
-    def summary(self) -> str:
-        """Return the check as text for a terminal."""
-        return render_blocks(alarm_blocks.to_blocks(self.result))
+    def _blocks(self) -> "list[Block]":
+        return alarm_blocks.to_blocks(self.result)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the check as plain data, in the form of the JSON schema."""
+    def _document(self) -> dict[str, Any]:
         return result_json.check_document(self.result)
+
+    def _section(self) -> Section:
+        return show_check(self.result)
 
     def to_json(self) -> str:
         """Return the check as one line of JSON."""
         return result_json.to_json(self.to_dict(), indent=None)
-
-    def section(self) -> Section:
-        """Return what the report shows of the check, in place of the usual one."""
-        from crawlgauge.report.standard_sections import show_check
-
-        return show_check(self.result)
 
 
 def check_newest(

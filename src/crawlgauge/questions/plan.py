@@ -1,20 +1,21 @@
 """What to crawl next: sizes and frequencies for a wanted coverage, and what a crawl would add."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawlgauge.api import Fit
-from crawlgauge.model.plan import Wishes, plan_crawls, usual_wishes
-from crawlgauge.model.situation import Plan
+from crawlgauge.model.plan import Plan, plan_crawls, usual_wishes
 from crawlgauge.report import plan_blocks, result_json
-from crawlgauge.report.blocks import render_blocks
-from crawlgauge.report.section import Section
+from crawlgauge.report.section import Answer, Section, show_plan
+
+if TYPE_CHECKING:
+    from crawlgauge.report.blocks import Block
 
 __all__ = ["CrawlPlan", "plan"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlPlan:
+class CrawlPlan(Answer):
     """A plan, ready to be read, printed or saved.
 
     Parameters
@@ -28,23 +29,14 @@ class CrawlPlan:
     fit: Fit
     result: Plan
 
-    def summary(self) -> str:
-        """Return the plan as text for a terminal."""
-        return render_blocks(plan_blocks.to_blocks(self.result))
+    def _blocks(self) -> "list[Block]":
+        return plan_blocks.to_blocks(self.result)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain data, in the form of the JSON schema."""
+    def _document(self) -> dict[str, Any]:
         return result_json.plan_document(self.result, self.fit.estimates)
 
-    def to_json(self) -> str:
-        """Return the plan as JSON."""
-        return result_json.to_json(self.to_dict())
-
-    def section(self) -> Section:
-        """Return what the report shows of the plan, in place of the usual one."""
-        from crawlgauge.report.standard_sections import show_plan
-
-        return show_plan(plan_blocks.to_blocks(self.result))
+    def _section(self) -> Section:
+        return show_plan(self.result)
 
 
 def plan(
@@ -101,17 +93,15 @@ def plan(
     >>> 150_000 < plan.result.coverage_target.n_urls.value < 170_000
     True
     """
-    wishes = Wishes(target=target, union_target=union_target, floor=floor)
-    if wishes.is_empty:
+    wishes = {"target": target, "union_target": union_target, "floor": floor}
+    if all(wish is None for wish in wishes.values()):
         wishes = usual_wishes(fit.estimates)
     result = plan_crawls(
         fit.estimates,
-        target=wishes.target,
-        union_target=wishes.union_target,
         budget=budget,
         crawls_per_year=crawls_per_year,
         size=size,
-        floor=wishes.floor,
         cost_per_million=cost_per_million,
+        **wishes,
     )
     return CrawlPlan(fit=fit, result=result)

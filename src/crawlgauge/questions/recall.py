@@ -6,33 +6,32 @@ import re
 import shutil
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crawlgauge import api
 from crawlgauge.crawl import Crawl, parse_date
 from crawlgauge.errors import CrawlgaugeError, FitError, SourceError, StoreError
 from crawlgauge.ingest.options import read_scope
 from crawlgauge.locations import StrPath, find_store
+from crawlgauge.model.estimates import Estimates
 from crawlgauge.model.recall import (
     HeldCounts,
     Kind,
     Recall,
     Reference,
-    Series,
     recall_reference,
-    series_of,
 )
 from crawlgauge.overlaps.key_union import count_below
 from crawlgauge.overlaps.reference import (
     ReferenceList,
-    ReferenceNames,
     are_domains,
     find_held,
     find_names,
@@ -42,177 +41,21 @@ from crawlgauge.overlaps.reference import (
 )
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.report import recall_blocks, result_json
-from crawlgauge.report.blocks import render_blocks
-from crawlgauge.report.section import Section
+from crawlgauge.report.section import Answer, Section
 from crawlgauge.sources.inputs import STDIN
 from crawlgauge.sources.name_list import looks_like_names
-from crawlgauge.sources.remote import AnyPath, conceal, to_path
+from crawlgauge.sources.remote import conceal, to_path
 from crawlgauge.store.catalogue import Store, stored_rule
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.files import partial_file, write_durably
 
+if TYPE_CHECKING:
+    from crawlgauge.report.blocks import Block
+
 __all__ = ["ReferenceRecall", "recall"]
 
 
-# ---------------------------------------- look for what a reference lists in every crawl of a store
-
-
 _STANDARD_INPUT = "standard input"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What crawls hold of a reference.
-
-    Parameters
-    ----------
-    kind
-        What the reference lists.
-    n_entries, n_distinct, left_out
-        As `Reference` has them.
-    held
-        What each crawl holds.
-    held_by_any
-        What some crawl holds.
-    missing
-        Entries that no crawl holds, as they stand in the reference.
-    """
-
-    kind: Kind
-    n_entries: int
-    n_distinct: int
-    left_out: Counter[str]
-    held: list[HeldCounts]
-    held_by_any: HeldCounts
-    missing: Iterator[bytes]
-
-
-@contextmanager
-def reference_file(reference: StrPath) -> Iterator[str]:
-    """Give the path of a reference that can be read more than once.
-
-    Parameters
-    ----------
-    reference
-        A file, or ``-`` for standard input. What is no regular file is copied first.
-
-    Raises
-    ------
-    SourceError
-        If there is no such file.
-    """
-    name = os.fspath(reference)
-    path = to_path(name)
-    try:
-        is_file = name != STDIN and path.is_file()
-    except OSError as error:
-        raise SourceError(f"cannot read the reference {path}: {error.strerror}") from error
-    if is_file:
-        yield str(path)
-        return
-    if path.is_dir() or (name != STDIN and not path.exists()):
-        what = "is a folder" if path.is_dir() else "does not exist"
-        raise SourceError(f"the reference {path} {what}; name a file, or - for standard input")
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "reference"
-        with copy.open("wb") as target:
-            if name == STDIN:
-                shutil.copyfileobj(sys.stdin.buffer, target)
-            else:
-                with Path(name).open("rb") as source:
-                    shutil.copyfileobj(source, target)
-        shown = _STANDARD_INPUT if name == STDIN else name
-        try:
-            yield str(copy)
-        except SourceError as error:
-            # Nobody knows the copy by its name.
-            raise SourceError(str(error).replace(str(copy), shown)) from error
-
-
-def find_reference(
-    store: Store, sets: Sequence[CrawlSet], reference: ReferenceList, kind: Kind | None
-) -> Found:
-    """Look for everything that a reference lists in every crawl.
-
-    Parameters
-    ----------
-    store, sets
-        The store, and the sets of its crawls.
-    reference
-        The file.
-    kind
-        What it lists; None to find out.
-
-    Raises
-    ------
-    SourceError
-        If the reference cannot be read, or lists nothing.
-    StoreError
-        If a crawl cannot be read, or hosts are asked for of which the store has none.
-    """
-    if kind is None and not looks_like_names(reference.path):
-        kind = "url"
-    if kind == "url":
-        return _find_urls(sets, reference)
-    names = read_reference_names(reference.path, by=kind or "host", column=reference.column)
-    if kind is None:
-        kind = "domain" if are_domains(names.names) else "host"
-    return _find_names(store, sets, names, kind)
-
-
-def _find_urls(sets: Sequence[CrawlSet], reference: ReferenceList) -> Found:
-    urls = read_urls(reference)
-    n_common = count_below(urls.keys, min(item.threshold for item in sets))
-    is_held = np.zeros(n_common, dtype=np.bool_)
-    held = []
-    for item in sets:
-        found = find_held(item, urls.keys)
-        is_held |= found[:n_common]
-        held.append(HeldCounts(n_looked_for=found.size, n_held=int(np.count_nonzero(found))))
-    missing = urls.keys[:n_common][~is_held]
-    return Found(
-        kind="url",
-        n_entries=urls.n_entries,
-        n_distinct=urls.keys.size,
-        left_out=urls.left_out,
-        held=held,
-        held_by_any=HeldCounts(n_looked_for=n_common, n_held=n_common - missing.size),
-        missing=list_urls(reference, missing),
-    )
-
-
-def _find_names(store: Store, sets: Sequence[CrawlSet], names: ReferenceNames, kind: Kind) -> Found:
-    wanted = names.names.keys()
-    by_any: set[str] = set()
-    held = []
-    for item in sets:
-        known, is_least = find_names(store, item, by=kind)
-        if not known:
-            raise StoreError(
-                f"crawl {item.crawl.label!r} has no hosts: it is an exported sample, or its input "
-                "has no URLs; hosts can be looked for only where they are kept"
-            )
-        found = wanted & known
-        by_any |= found
-        held.append(HeldCounts(n_looked_for=len(wanted), n_held=len(found), is_least=is_least))
-    return Found(
-        kind=kind,
-        n_entries=names.n_entries,
-        n_distinct=len(wanted),
-        left_out=names.left_out,
-        held=held,
-        held_by_any=HeldCounts(
-            n_looked_for=len(wanted),
-            n_held=len(by_any),
-            is_least=any(counts.is_least for counts in held),
-        ),
-        missing=(entry.encode() for name, entry in names.names.items() if name not in by_any),
-    )
-
-
-# ------------------------------------------------------------------ hold crawls against a reference
-
-
 _MIN_SERIES = 3
 _QUEUED = re.compile(r"(?:(?P<label>.+)=)?(?P<n>\d[\d_,]*)")
 _LEAST = (
@@ -222,7 +65,7 @@ _LEAST = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReferenceRecall:
+class ReferenceRecall(Answer):
     """How much of a reference the crawls hold, ready to be read, printed or saved.
 
     Parameters
@@ -233,25 +76,15 @@ class ReferenceRecall:
 
     recall: Recall
 
-    def summary(self) -> str:
-        """Return the recall as text for a terminal."""
-        return render_blocks(recall_blocks.to_blocks(self.recall))
+    def _blocks(self) -> "list[Block]":
+        return recall_blocks.to_blocks(self.recall)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the recall as plain data, in the form of the JSON schema."""
+    def _document(self) -> dict[str, Any]:
         return result_json.recall_document(self.recall)
 
-    def to_json(self) -> str:
-        """Return the recall as JSON."""
-        return result_json.to_json(self.to_dict())
-
-    def section(self) -> Section:
-        """Return what the report shows of the reference."""
-        return Section(
-            name="recall",
-            title="How much of a reference list the crawls hold",
-            blocks=tuple(recall_blocks.to_blocks(self.recall)),
-        )
+    def _section(self) -> Section:
+        title = "How much of a reference list the crawls hold"
+        return Section(name="recall", title=title, blocks=tuple(self._blocks()))
 
 
 def recall(
@@ -311,93 +144,48 @@ def recall(
     day = parse_date(date) if isinstance(date, str) else date
     _check(reference, uniform=uniform, day=day, persistence=persistence, queued=queued)
     crawls = [item.crawl for item in sets]
-    frontier = None if queued is None else _parse_queued(queued, crawls)
+    answer = partial(
+        recall_reference,
+        crawls,
+        key_rule=opened.key_rule,
+        queued=None if queued is None else _parse_queued(queued, crawls),
+    )
     series = _estimate_series(str(path), len(sets))
     if reference is None:
-        found = recall_reference(
-            crawls, series, key_rule=opened.key_rule, reference=None, queued=frontier
-        )
-        return ReferenceRecall(recall=found)
-    options = _Options(
-        kind=kind,
-        uniform=uniform,
-        day=day,
-        persistence=persistence,
-        queued=frontier,
-        missing=None if missing is None else Path(missing),
-        format=format,
-        column=column,
-        scope=None if scope is None else to_path(os.fspath(scope)),
-    )
-    return ReferenceRecall(recall=_recall_file(opened, sets, series, reference, options))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Options:
-    kind: Kind | None
-    uniform: bool
-    day: dt.date | None
-    persistence: float | None
-    queued: tuple[str, int] | None
-    missing: Path | None
-    format: str | None
-    column: str | None
-    scope: AnyPath | None
-
-
-def _recall_file(
-    store: Store,
-    sets: Sequence[CrawlSet],
-    series: Series,
-    reference: StrPath,
-    options: _Options,
-) -> Recall:
-    # Loads compiled code, which those who ask about queues alone need not wait for.
-    from crawlgauge.overlaps.reference import ReferenceList
+        return ReferenceRecall(recall=answer(series, reference=None))
     from crawlgauge.sources.decompress import fingerprint
 
-    rule = stored_rule(store.path)
+    rule = stored_rule(opened.path)
     if rule is None:
-        raise StoreError(f"the store {store.path} was removed meanwhile")
-    with reference_file(reference) as path:
-        listed = ReferenceList(
-            path=path,
-            rule=rule,
-            format=options.format,
-            column=options.column,
-            scope=None if options.scope is None else read_scope(options.scope),
-        )
-        found = find_reference(store, sets, listed, options.kind)
-        if options.uniform and found.kind != "url":
-            raise FitError("--uniform is about URLs: a sample of hosts says nothing of coverage")
-        if options.missing is not None:
-            _write_lines(options.missing, found.missing)
-        source = fingerprint(path)
+        raise StoreError(f"the store {opened.path} was removed meanwhile")
     name = conceal(os.fspath(reference))
-    return recall_reference(
-        [item.crawl for item in sets],
-        series,
-        key_rule=store.key_rule,
-        reference=Reference(
-            name=name,
-            kind=found.kind,
-            n_entries=found.n_entries,
-            n_distinct=found.n_distinct,
-            left_out=tuple(found.left_out.most_common()),
-            date=options.day,
-        ),
-        held=found.held,
-        held_by_any=found.held_by_any,
-        is_uniform=options.uniform,
-        persistence=options.persistence,
-        queued=options.queued,
-        warnings=[_LEAST] if found.held_by_any.is_least else [],
-        provenance=Provenance(
-            inputs=(
-                Input(name=name, checksum=source.checksum, n_bytes=source.n_bytes),
-                *(Input(name=item.crawl.label, checksum=item.checksum) for item in sets),
-            )
-        ),
+    with _reference_file(reference) as file:
+        listed = ReferenceList(
+            path=file,
+            rule=rule,
+            format=format,
+            column=column,
+            scope=None if scope is None else read_scope(to_path(os.fspath(scope))),
+        )
+        found, held, held_by_any, lacking = _find(opened, sets, listed, kind, name=name, day=day)
+        if uniform and found.kind != "url":
+            raise FitError("--uniform is about URLs: a sample of hosts says nothing of coverage")
+        if missing is not None:
+            _write_lines(Path(missing), lacking)
+        source = fingerprint(file)
+    own = Input(name=name, checksum=source.checksum, n_bytes=source.n_bytes)
+    of_sets = (Input(name=item.crawl.label, checksum=item.checksum) for item in sets)
+    return ReferenceRecall(
+        recall=answer(
+            series,
+            reference=found,
+            held=held,
+            held_by_any=held_by_any,
+            is_uniform=uniform,
+            persistence=persistence,
+            warnings=[_LEAST] if held_by_any.is_least else [],
+            provenance=Provenance(inputs=(own, *of_sets)),
+        )
     )
 
 
@@ -431,13 +219,122 @@ def _parse_queued(queued: str | int, crawls: Sequence[Crawl]) -> tuple[str, int]
     return label, int(re.sub(r"\D", "", match["n"]))
 
 
-def _estimate_series(path: str, n_crawls: int) -> Series:
+def _estimate_series(path: str, n_crawls: int) -> Estimates | str:
     if n_crawls < _MIN_SERIES:
-        return series_of(None, f"a series of {n_crawls} says too little of coverage; 3 are needed")
+        return f"a series of {n_crawls} says too little of coverage; 3 are needed"
     try:
-        return series_of(api.estimate(api.count_overlaps(path), store=path).estimates, "")
+        return api.estimate(api.count_overlaps(path), store=path).estimates
     except FitError as error:
-        return series_of(None, f"the series gives no estimate: {error}")
+        return f"the series gives no estimate: {error}"
+
+
+# ---------------------------------------- look for what a reference lists in every crawl of a store
+
+
+# The reference, what each crawl holds of it, what some crawl holds, and what none does.
+_Found = tuple[Reference, list[HeldCounts], HeldCounts, Iterator[bytes]]
+
+
+def _find(
+    store: Store,
+    sets: Sequence[CrawlSet],
+    listed: ReferenceList,
+    kind: Kind | None,
+    *,
+    name: str,
+    day: dt.date | None,
+) -> _Found:
+    """Look for everything that a reference lists in every crawl; find out what it lists."""
+    if kind is None and not looks_like_names(listed.path):
+        kind = "url"
+    if kind == "url":
+        urls = read_urls(listed)
+        n_entries, n_distinct = urls.n_entries, urls.keys.size
+        left_out, found = urls.left_out, _find_urls(sets, listed, urls.keys)
+    else:
+        names = read_reference_names(listed.path, by=kind or "host", column=listed.column)
+        if kind is None:
+            kind = "domain" if are_domains(names.names) else "host"
+        n_entries, n_distinct = names.n_entries, len(names.names)
+        left_out, found = names.left_out, _find_names(store, sets, names.names, kind)
+    reference = Reference(
+        name=name,
+        kind=kind,
+        n_entries=n_entries,
+        n_distinct=n_distinct,
+        left_out=tuple(left_out.most_common()),
+        date=day,
+    )
+    return reference, *found
+
+
+def _find_urls(
+    sets: Sequence[CrawlSet], listed: ReferenceList, keys: NDArray[np.uint64]
+) -> tuple[list[HeldCounts], HeldCounts, Iterator[bytes]]:
+    n_common = count_below(keys, min(item.threshold for item in sets))
+    is_held = np.zeros(n_common, dtype=np.bool_)
+    held = []
+    for item in sets:
+        found = find_held(item, keys)
+        is_held |= found[:n_common]
+        held.append(HeldCounts(n_looked_for=found.size, n_held=int(np.count_nonzero(found))))
+    missing = keys[:n_common][~is_held]
+    by_any = HeldCounts(n_looked_for=n_common, n_held=n_common - missing.size)
+    return held, by_any, list_urls(listed, missing)
+
+
+def _find_names(
+    store: Store, sets: Sequence[CrawlSet], names: Mapping[str, str], kind: Kind
+) -> tuple[list[HeldCounts], HeldCounts, Iterator[bytes]]:
+    by_any: set[str] = set()
+    held = []
+    for item in sets:
+        known, is_least = find_names(store, item, by=kind)
+        if not known:
+            raise StoreError(
+                f"crawl {item.crawl.label!r} has no hosts: it is an exported sample, or its input "
+                "has no URLs; hosts can be looked for only where they are kept"
+            )
+        found = names.keys() & known
+        by_any |= found
+        held.append(HeldCounts(n_looked_for=len(names), n_held=len(found), is_least=is_least))
+    is_least = any(counts.is_least for counts in held)
+    of_any = HeldCounts(n_looked_for=len(names), n_held=len(by_any), is_least=is_least)
+    return held, of_any, (entry.encode() for name, entry in names.items() if name not in by_any)
+
+
+@contextmanager
+def _reference_file(reference: StrPath) -> Iterator[str]:
+    """Give the path of a reference that can be read more than once.
+
+    What is no regular file is copied first.
+    """
+    name = os.fspath(reference)
+    path = to_path(name)
+    try:
+        is_file = name != STDIN and path.is_file()
+    except OSError as error:
+        raise SourceError(f"cannot read the reference {path}: {error.strerror}") from error
+    if is_file:
+        yield str(path)
+        return
+    if path.is_dir() or (name != STDIN and not path.exists()):
+        what = "is a folder" if path.is_dir() else "does not exist"
+        raise SourceError(f"the reference {path} {what}; name a file, or - for standard input")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "reference"
+        with copy.open("wb") as target:
+            if name == STDIN:
+                shutil.copyfileobj(sys.stdin.buffer, target)
+            else:
+                with Path(name).open("rb") as source:
+                    shutil.copyfileobj(source, target)
+        shown = _STANDARD_INPUT if name == STDIN else name
+        try:
+            yield str(copy)
+        except SourceError as error:
+            # Nobody knows the copy by its name.
+            raise SourceError(str(error).replace(str(copy), shown)) from error
 
 
 def _write_lines(path: Path, lines: Iterator[bytes]) -> None:

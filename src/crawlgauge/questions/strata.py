@@ -15,8 +15,8 @@ from crawlgauge.model.strata import Strata
 from crawlgauge.overlaps.table import MIN_SHARED
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.report import result_json, strata_blocks
-from crawlgauge.report.blocks import render_blocks
-from crawlgauge.report.section import Section
+from crawlgauge.report.blocks import Block, render_blocks
+from crawlgauge.report.section import Answer, Section
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
 
@@ -33,7 +33,7 @@ Progress = Callable[[int, int | None], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StratumEstimates:
+class StratumEstimates(Answer):
     """Strata with their numbers, ready to be read, printed or saved.
 
     Parameters
@@ -44,6 +44,23 @@ class StratumEstimates:
 
     strata: Strata
 
+    def _blocks(self, top: int | None = strata_blocks.DEFAULT_TOP) -> "list[Block]":
+        return strata_blocks.to_blocks(self.strata, top=top)
+
+    def _document(self) -> dict[str, Any]:
+        return result_json.strata_document(self.strata)
+
+    def _section(self) -> Section:
+        from crawlgauge.report.charts.strata import draw_strata
+
+        strata = self.strata
+        return Section(
+            name=f"strata-{strata.by}",
+            title=f"Coverage by {strata.noun[0]}",
+            blocks=tuple(self._blocks()),
+            charts=(draw_strata(strata),),
+        )
+
     def summary(self, top: int | None = strata_blocks.DEFAULT_TOP) -> str:
         """Return the strata as text for a terminal.
 
@@ -52,27 +69,7 @@ class StratumEstimates:
         top
             How many strata the table has at most; None for all.
         """
-        return render_blocks(strata_blocks.to_blocks(self.strata, top=top))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all strata as plain data, in the form of the JSON schema."""
-        return result_json.strata_document(self.strata)
-
-    def to_json(self) -> str:
-        """Return all strata as JSON."""
-        return result_json.to_json(self.to_dict())
-
-    def section(self) -> Section:
-        """Return what the report shows of the strata."""
-        from crawlgauge.report.charts.strata import draw_strata
-
-        strata = self.strata
-        return Section(
-            name=f"strata-{strata.by}",
-            title=f"Coverage by {strata.noun[0]}",
-            blocks=tuple(strata_blocks.to_blocks(strata)),
-            charts=(draw_strata(strata),),
-        )
+        return render_blocks(self._blocks(top))
 
     def to_csv(self) -> str:
         """Return all strata as CSV, a row each."""

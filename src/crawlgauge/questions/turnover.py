@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 from crawlgauge.model.turnover import Turnover, follow_crawls
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import history_blocks, result_json
-from crawlgauge.report.blocks import render_blocks
-from crawlgauge.report.section import Section
+from crawlgauge.report.section import Answer, Section, show_turnover
 
 if TYPE_CHECKING:
+    from crawlgauge.report.blocks import Block
     from crawlgauge.report.charts.chart import Chart
 
 __all__ = ["History", "history"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class History(Answer):
     """What became of URLs from crawl to crawl, ready to be read, printed or drawn.
 
     Parameters
@@ -27,22 +27,13 @@ class History:
 
     turnover: Turnover
 
-    def summary(self) -> str:
-        """Return the numbers as text for a terminal."""
-        return render_blocks(history_blocks.to_blocks(self.turnover))
+    def _blocks(self) -> "list[Block]":
+        return history_blocks.to_blocks(self.turnover)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain data, in the form of the JSON schema."""
+    def _document(self) -> dict[str, Any]:
         return result_json.history_document(self.turnover)
 
-    def to_json(self) -> str:
-        """Return the numbers as JSON."""
-        return result_json.to_json(self.to_dict())
-
-    def section(self) -> Section:
-        """Return what the report shows of the numbers, in place of the usual ones."""
-        from crawlgauge.report.standard_sections import show_turnover
-
+    def _section(self) -> Section:
         return show_turnover(self.turnover)
 
     def figure(self) -> "Chart":

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.expectation import Course, Measure, MeasureName, NewestCheck
+from crawlgauge.model.newest import Course, Measure, MeasureName, NewestCheck
 from crawlgauge.model.phrases import count, percent, things
 from crawlgauge.report.blocks import Block, Column, Grid, Paragraph, Role
 from crawlgauge.report.range_text import UNKNOWN, with_range

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent, span, things
-from crawlgauge.model.situation import Plan, Schedule
+from crawlgauge.model.plan import Plan
+from crawlgauge.model.schedule import Schedule
 from crawlgauge.report.blocks import Block, Column, Grid, Paragraph
 from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
 

@@ -11,10 +11,10 @@ from typing import Any
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.comparison import Comparison
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.model.expectation import NewestCheck
+from crawlgauge.model.newest import NewestCheck
+from crawlgauge.model.plan import Plan
 from crawlgauge.model.recall import Recall
 from crawlgauge.model.sensitivity import Movements
-from crawlgauge.model.situation import Plan
 from crawlgauge.model.strata import Strata
 from crawlgauge.model.turnover import Turnover
 from crawlgauge.provenance import Provenance

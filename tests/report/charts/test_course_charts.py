@@ -6,7 +6,7 @@ import pytest
 
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent
-from crawlgauge.model.situation import planning_curves
+from crawlgauge.model.schedule import planning_curves
 from crawlgauge.report.charts.chart import NoChart
 from crawlgauge.report.charts.estimators import (
     draw_agreement,

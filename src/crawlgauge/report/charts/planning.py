@@ -7,7 +7,7 @@ import numpy as np
 
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.phrases import count, percent, things
-from crawlgauge.model.situation import CurvePoint, PlanningCurves, planning_curves, why_no_plan
+from crawlgauge.model.schedule import CurvePoint, PlanningCurves, planning_curves, why_no_plan
 from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.charts.drawing import (
     Rows,

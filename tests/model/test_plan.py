@@ -1,21 +1,84 @@
+"""Plans: sizes for a wanted coverage, schedules of a budget, what the next crawl adds."""
+
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from crawlgauge.errors import FitError
 from crawlgauge.model.coverage import estimate_coverage
-from crawlgauge.model.estimates import Check, Estimate
-from crawlgauge.model.plan import plan_crawls
+from crawlgauge.model.estimates import Check, Estimate, Newest
+from crawlgauge.model.plan import plan_crawls, usual_wishes
+from crawlgauge.model.schedule import planning_curves
+from crawlgauge.simulate.scenarios import find_scenario
+from crawlgauge.simulate.urn_settings import change_settings
+from crawlgauge.simulate.urn_table import draw_table
 
 YEARLY = 0.64
+
+
+def between(value, low, high):
+    return Estimate(value=value, low=low, high=high, basis="interval")
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Five half-yearly crawls of an urn of which 73 % live on for a year, the last four known."""
+    settings = change_settings(find_scenario("pure"), n_crawls=4, population=100_000)
+    return draw_table(settings, seed=3, with_histories=True)
+
+
+@pytest.fixture(scope="module")
+def make_estimates(drawn):
+    """Give a function that sets the quantities a plan starts from, in place of estimated ones."""
+    estimates = estimate_coverage(drawn)
+
+    def make(*, persistence=None, population=None, union=None, ratio=1.0, **others):
+        turnover = persistence or between(0.64, 0.6, 0.68)
+        size = population or between(100_000.0, 90_000.0, 110_000.0)
+        held = replace(
+            estimates.union, coverage=union or between(0.8, 0.75, 0.85), held_ratio=ratio
+        )
+        return replace(
+            estimates,
+            **{
+                "persistence": turnover,
+                "population": size,
+                "union": held,
+                "growth_per_year": between(0.0, -0.01, 0.01),
+                **others,
+            },
+        )
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def one_date(make_table):
+    """Three crawls of one day."""
+    return make_table([0, 0, 0], [100, 100, 100], {(0, 1): 40, (0, 2): 40, (1, 2): 40})
+
+
+@pytest.fixture(scope="module")
+def make_series(make_urn):
+    """Give a function that makes half-yearly crawls of an urn without noise."""
+
+    def make(n, coverage=0.4, alpha=0.73, size=40_000_000):
+        days = np.arange(n) * 183
+        return make_urn(days.tolist(), [size] * n, [coverage] * n, alpha)
+
+    return make
 
 
 def test_the_size_for_a_coverage_is_that_share_of_the_population(make_estimates):
     plan = plan_crawls(make_estimates(), target=0.8)
     n_urls = plan.coverage_target.n_urls
     assert (n_urls.value, n_urls.low, n_urls.high) == pytest.approx((80_000, 72_000, 88_000))
-    assert "80 % of the URLs that live needs about 80,000 (72,000 to 88,000)" in plan.statements[0]
+    assert (
+        "80 % of the URLs that live needs about 80,000 (72,000 to 88,000)"
+        in plan.coverage_target.statement
+    )
 
 
 def test_the_next_crawl_lifts_the_union_to_the_target(make_estimates):
@@ -285,3 +348,67 @@ def test_where_few_crawls_would_hold_all_more_of_them_are_better(make_estimates)
     best = max(plan.schedules, key=lambda schedule: schedule.union_mean.value)
     assert best.crawls_per_year > 1
     assert "fewer and larger ones would find no more than there is" in plan.comparison
+
+
+def test_coverage_rises_with_the_size_of_a_crawl_up_to_twice_the_largest(make_estimates, drawn):
+    points = planning_curves(make_estimates()).coverage_by_size
+    assert points[0].value == 0
+    assert points[-1].x == 2 * max(crawl.n_urls for crawl in drawn.crawls)
+    for point in points:
+        assert point.value == pytest.approx(min(1, point.x / 100_000))
+        assert point.low <= point.value <= point.high <= 1
+
+
+def test_the_union_by_frequency_is_that_of_the_schedules(make_estimates):
+    estimates = make_estimates()
+    curves, plan = planning_curves(estimates), plan_crawls(estimates)
+    assert (curves.budget, curves.crawls_per_year) == (plan.budget, plan.crawls_per_year)
+    assert curves.union_by_frequency[-1].x == pytest.approx(12)
+    monthly = next(s for s in plan.schedules if s.crawls_per_year == 12)
+    assert curves.union_by_frequency[-1].value == pytest.approx(monthly.union_mean.value)
+
+
+def test_where_nothing_can_be_planned_there_are_no_curves(make_estimates, one_date):
+    unknown = Estimate.unknown("not identifiable")
+    assert planning_curves(make_estimates(population=unknown)) is None
+    assert planning_curves(make_estimates(persistence=unknown)) is None
+    assert planning_curves(estimate_coverage(one_date)) is None
+
+
+def share(value):
+    return Estimate(value=value, low=value - 0.01, high=value + 0.01, basis="interval")
+
+
+def at(make_estimates, coverage, union):
+    population = share(100_000.0)
+    newest = Newest(label="c4", coverage=share(coverage), population=population)
+    return usual_wishes(make_estimates(newest=newest, union=share(union)))
+
+
+@pytest.mark.parametrize(
+    ("coverage", "union", "target", "union_target", "floor"),
+    [
+        (0.3, 0.6, 0.8, 0.9, 0.5),
+        (0.78, 0.87, 0.9, 0.95, 0.5),
+        (0.97, 0.98, 0.99, 0.99, 0.5),
+        (0.2, 0.4, 0.8, 0.9, 0.2),
+    ],
+)
+def test_the_next_round_number_is_planned_for(
+    make_estimates, coverage, union, target, union_target, floor
+):
+    wishes = at(make_estimates, coverage, union)
+    assert (wishes["target"], wishes["union_target"]) == (target, union_target)
+    assert wishes["floor"] == pytest.approx(floor)
+
+
+def test_above_all_round_numbers_nothing_is_left_to_wish_for(make_estimates):
+    wishes = at(make_estimates, 0.995, 0.999)
+    assert (wishes["target"], wishes["union_target"]) == (None, None)
+
+
+def test_what_is_not_known_is_planned_for_from_the_beginning(make_estimates):
+    unknown = Estimate.unknown("not identifiable")
+    newest = Newest(label="c4", coverage=unknown, population=unknown)
+    wishes = usual_wishes(make_estimates(newest=newest, union=unknown))
+    assert (wishes["target"], wishes["union_target"], wishes["floor"]) == (0.8, 0.9, 0.5)

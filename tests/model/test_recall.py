@@ -1,7 +1,6 @@
 """Recall beside estimated coverage: Wilson's intervals, time between, queues, and what it means."""
 
 import datetime as dt
-import math
 from dataclasses import replace
 
 import pytest
@@ -10,18 +9,15 @@ import crawlgauge as cg
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import FitError
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.log_range import carrying_from_series, carrying_with
+from crawlgauge.model.log_range import find_carrying
 from crawlgauge.model.recall import (
     CrawlRecall,
-    Decay,
     HeldCounts,
     Reference,
     bound_by_frontier,
     carry_recall,
-    carry_union,
     check_uniform,
     recall_reference,
-    series_of,
 )
 from crawlgauge.model.sampled_counts import share as share_of_sample
 
@@ -65,7 +61,7 @@ def test_nothing_to_look_for_has_no_share():
 
 
 def test_a_later_crawl_has_lost_what_died_and_an_earlier_one_lacks_what_was_born():
-    decay = Decay(carrying=carrying_with(0.8), log_growth=math.log(1.25))
+    decay = find_carrying([], 0.8, Estimate(value=0.25))
     share = wilson_share(300, 1000)
     after = carry_recall(share, 365, decay)
     before = carry_recall(share, -365, decay)
@@ -76,8 +72,8 @@ def test_a_later_crawl_has_lost_what_died_and_an_earlier_one_lacks_what_was_born
 
 
 def test_a_carried_recall_is_as_uncertain_as_the_persistence():
-    exact = Decay(carrying=carrying_with(0.6))
-    doubtful = Decay(carrying=carrying_from_series([interval(0.6, 0.4, 0.9)]))
+    exact = find_carrying([], 0.6)
+    doubtful = find_carrying([interval(0.6, 0.4, 0.9)])
     share = wilson_share(300, 1000)
     assert carry_recall(share, 365, doubtful).low < carry_recall(share, 365, exact).low
     nothing = carry_recall(wilson_share(0, 100), 365, doubtful)
@@ -87,19 +83,19 @@ def test_a_carried_recall_is_as_uncertain_as_the_persistence():
 
 
 def test_a_recall_carried_back_is_as_uncertain_as_the_growth():
-    carrying, share = carrying_with(0.6), wilson_share(300, 1000)
-    known = Decay.of(carrying, Estimate(value=0.1))
-    doubtful = Decay.of(carrying, interval(0.1, -0.1, 0.3))
+    share = wilson_share(300, 1000)
+    known = find_carrying([], 0.6, Estimate(value=0.1))
+    doubtful = find_carrying([], 0.6, interval(0.1, -0.1, 0.3))
     assert carry_recall(share, -365, known).value == carry_recall(share, -365, doubtful).value
     assert carry_recall(share, -365, doubtful).low < carry_recall(share, -365, known).low
     assert carry_recall(share, 365, doubtful) == carry_recall(share, 365, known)
-    assert Decay.of(carrying, Estimate.unknown("two crawls")).log_growth == 0
+    assert find_carrying([], 0.6, Estimate.unknown("two crawls")).log_growth == 0
 
 
 def test_without_a_persistence_nothing_is_carried():
-    unknown = Decay(carrying=carrying_from_series([Estimate.unknown("one crawl")]))
+    unknown = find_carrying([Estimate.unknown("one crawl")])
     assert "--persistence" in carry_recall(wilson_share(3, 10), 30, unknown).reason
-    no_range = Decay(carrying=carrying_from_series([Estimate(value=0.5)]))
+    no_range = find_carrying([Estimate(value=0.5)])
     carried = carry_recall(wilson_share(3, 10), 30, no_range)
     assert (carried.basis, carried.value is None) == ("none", False)
 
@@ -166,7 +162,7 @@ def test_the_nearest_crawl_is_held_against_a_uniform_reference():
     held = [HeldCounts(n_looked_for=100, n_held=n) for n in (20, 40, 30)]
     found = recall_reference(
         crawls,
-        series_of(None, "not estimated"),
+        "not estimated",
         key_rule="surt/1",
         reference=Reference(
             name="r", kind="url", n_entries=100, n_distinct=100, date=dt.date(2021, 2, 1)
@@ -184,10 +180,19 @@ def test_the_nearest_crawl_is_held_against_a_uniform_reference():
 
 
 def test_the_union_is_carried_back_to_the_newest_crawl():
-    decay = Decay(carrying=carrying_with(0.8), log_growth=0.0)
-    found = carry_union(wilson_share(600, 1000), -365, decay)
-    assert found.value == pytest.approx(0.6 / 0.8, rel=0.001)
-    assert carry_union(wilson_share(600, 1000), 1, decay).value is None
+    found = recall_reference(
+        [crawl("a", "2020-01-01")],
+        "not estimated",
+        key_rule="surt/1",
+        reference=Reference(
+            name="r", kind="url", n_entries=1000, n_distinct=1000, date=dt.date(2021, 1, 1)
+        ),
+        held=[HeldCounts(n_looked_for=1000, n_held=600)],
+        held_by_any=HeldCounts(n_looked_for=1000, n_held=600),
+        is_uniform=True,
+        persistence=0.8,
+    )
+    assert found.uniform.union_by_reference.value == pytest.approx(0.6 / 0.8, rel=0.001)
 
 
 def test_the_series_is_that_of_the_estimates_within_what_is_possible():
@@ -202,7 +207,7 @@ def test_the_series_is_that_of_the_estimates_within_what_is_possible():
     )
     found = recall_reference(
         estimates.crawls,
-        series_of(unsure, ""),
+        unsure,
         key_rule="k",
         reference=Reference(name="r", kind="url", n_entries=10, n_distinct=10),
         held=[HeldCounts(n_looked_for=10, n_held=5)] * 6,

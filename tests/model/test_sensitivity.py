@@ -10,14 +10,13 @@ from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.sensitivity import (
     Movement,
+    Variation,
     divide_histories,
     fit_to,
+    leave_out,
     measure,
     rank_movements,
     weigh_crawls,
-    without_crawls,
-    without_regimes,
-    without_short_lags,
 )
 from crawlgauge.overlaps.table import MISSING
 from crawlgauge.simulate.urn_settings import ScopeChange, UrnSettings
@@ -39,8 +38,7 @@ def of_sound(sound):
 
 def rank(table):
     estimates = estimate_coverage(table)
-    steps = [*without_crawls(table), *without_regimes(table), *without_short_lags(table)]
-    return rank_movements(estimates, [measure(step, estimates) for step in steps])
+    return rank_movements(estimates, [measure(step, estimates) for step in leave_out(table)])
 
 
 def test_a_sound_urn_moves_by_nothing(of_sound):
@@ -87,7 +85,7 @@ def test_a_change_of_scope_is_named_with_what_each_regime_gives(make_urn):
 def test_a_simulated_change_of_scope_leaves_out_each_regime():
     settings = UrnSettings(scope_change=ScopeChange(share_common=0.5))
     table = cg.simulate_table(settings, n_crawls=12, with_histories=False, seed=2)
-    changes = [step.change for step in without_regimes(table)]
+    changes = [step.change for step in leave_out(table) if step.kind == "regime"]
     assert len(changes) == 2
     labels = [crawl.label for crawl in table.crawls]
     assert changes[0] == f"without regime 1 ({labels[0]} to {labels[5]})"
@@ -112,14 +110,14 @@ def test_what_leaves_too_little_is_unknown_with_a_reason_and_comes_last(make_urn
 
 
 def test_two_crawls_cannot_lose_one(make_urn):
-    assert list(without_crawls(make_urn([0, 180], [1000] * 2, [0.4] * 2, 0.7))) == []
+    steps = leave_out(make_urn([0, 180], [1000] * 2, [0.4] * 2, 0.7))
+    assert not [step for step in steps if step.kind == "crawl"]
 
 
 def test_a_persistence_that_was_given_is_given_again(make_urn):
     table = make_urn([0, 180], [1000] * 2, [0.4] * 2, 0.7)
     estimates = estimate_coverage(table, persistence=0.7)
-    same = next(without_short_lags(make_urn(DAYS, SIZES, [0.4] * N_CRAWLS, 0.7)))
-    movement = measure(replace(same, table=table), estimates)
+    movement = measure(Variation("crawl", "the same again", "c1", table), estimates)
     assert movement.coverage.value == estimates.headline.coverage.value is not None
 
 

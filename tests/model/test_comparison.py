@@ -1,14 +1,15 @@
 """From counts over archives to their comparison, by numbers that can be worked out by hand."""
 
 import datetime as dt
+import math
 
 import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.comparison import OwnSeries, compare_archives, match_crawls
+from crawlgauge.model.comparison import OwnSeries, TwoLists, compare_archives, match_crawls
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.log_range import carrying_from_series, carrying_with
+from crawlgauge.model.log_range import LogRange, find_carrying, typical_value
 from crawlgauge.overlaps.table import ArchiveCounts, HostCounts
 
 NOTHING = OwnSeries(coverage=Estimate.unknown("none"), persistence=Estimate.unknown("none"))
@@ -137,23 +138,20 @@ def test_damaged_crawls_are_named():
 def test_crawls_are_matched_with_the_nearest_that_is_free():
     ours = [crawl("a", "2020-01-01"), crawl("b", "2020-02-01"), crawl("c", "2021-01-01")]
     theirs = [crawl("x", "2020-01-25"), crawl("y", "2020-03-20")]
-    found = match_crawls(ours, theirs, max_gap_days=90)
-    assert found.pairs == ((0, 1), (1, 0))
-    assert (found.unmatched_a, found.unmatched_b) == ((2,), ())
-    close = match_crawls(ours, theirs, max_gap_days=10)
-    assert (close.pairs, close.unmatched_a, close.unmatched_b) == (((1, 0),), (0, 2), (1,))
+    assert match_crawls(ours, theirs, max_gap_days=90) == [(0, 1), (1, 0)]
+    assert match_crawls(ours, theirs, max_gap_days=10) == [(1, 0)]
 
 
 def test_no_more_urls_live_on_than_there_were():
-    assert carrying_with(1.0).kept(365) == 1
-    beyond = carrying_from_series([Estimate(value=1.1, low=1.0, high=1.2, basis="interval")])
+    assert find_carrying([], 1.0).kept(365) == 1
+    beyond = find_carrying([Estimate(value=1.1, low=1.0, high=1.2, basis="interval")])
     assert beyond.kept(365) == 1
-    half = carrying_with(0.25)
+    half = find_carrying([], 0.25)
     assert half.kept(-183) == pytest.approx(0.5, rel=0.01)
 
 
 def test_persistences_of_several_series_are_averaged_and_their_errors_too():
-    found = carrying_from_series(
+    found = find_carrying(
         [
             Estimate(value=0.5, low=0.4, high=0.625, basis="interval"),
             Estimate(value=0.8, low=0.64, high=1.0, basis="interval"),
@@ -194,3 +192,67 @@ def test_three_archives_give_three_pairs():
     assert [pair.n_shared.value for pair in found.pairs] == [40, 30, 20]
     assert found.joint.n_in_all.value == 20
     assert found.joint.n_in_one.value == 180
+
+
+# -------------------- two lists against published numbers, and against hypergeometric draws
+
+
+def test_turtles_of_which_ten_are_marked_have_the_size_that_the_formulas_give():
+    # 10 marked, 15 caught later, 5 of them marked.
+    turtles = TwoLists(n_a=10, n_b=15, n_shared=5)
+    assert turtles.lincoln_petersen() == 30
+    assert turtles.chapman() == pytest.approx(11 * 16 / 6 - 1)
+
+
+def test_a_gap_lowers_the_population_by_what_has_died():
+    whole = TwoLists(n_a=4000, n_b=3000, n_shared=900)
+    carried = TwoLists(n_a=4000, n_b=3000, n_shared=900, kept=0.9)
+    assert carried.lincoln_petersen() == pytest.approx(0.9 * whole.lincoln_petersen())
+    assert carried.n_union == pytest.approx(0.9 * 4000 + 3000 - 900)
+
+
+def test_nothing_shared_has_a_lower_end_and_no_upper_one():
+    found = TwoLists(n_a=100, n_b=100, n_shared=0).population()
+    assert math.isinf(found.up)
+    # Fewer than about 3.84 shared URLs are expected then.
+    assert 100 * 100 / math.exp(found.value - found.down) == pytest.approx(3.84, rel=0.1)
+    assert TwoLists(n_a=100, n_b=100, n_shared=0).lincoln_petersen() is None
+
+
+def test_no_population_is_smaller_than_what_the_lists_hold():
+    found = TwoLists(n_a=90, n_b=80, n_shared=79).population()
+    assert math.exp(found.value - found.down) >= 91 - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("population", "n_a", "n_b"), [(1000, 100, 100), (1000, 800, 500), (300, 40, 40)]
+)
+def test_intervals_hold_the_population_that_lists_are_drawn_from(population, n_a, n_b):
+    rng = np.random.default_rng(3)
+    hits = 0
+    for n_shared in rng.hypergeometric(n_a, population - n_a, n_b, size=400).tolist():
+        found = TwoLists(n_a=n_a, n_b=n_b, n_shared=n_shared).population()
+        hits += found.value - found.down <= math.log(population) <= found.value + found.up
+    assert 0.92 <= hits / 400 <= 0.99
+
+
+def test_a_typical_value_is_at_least_as_wide_as_its_own_errors_and_its_scatter():
+    alike = [LogRange(value=0.0, down=0.2, up=0.2)] * 4
+    assert typical_value(alike).up == pytest.approx(0.1)
+    apart = [LogRange(value=value, down=0.2, up=0.2) for value in (-1.0, 0.0, 1.0)]
+    # Student's t with 2 degrees of freedom is 4.3027 at 97.5 %.
+    assert typical_value(apart).up == pytest.approx(4.3027 / math.sqrt(3), rel=1e-4)
+    assert typical_value(alike[:1]) == alike[0]
+    assert typical_value(alike, shared_variance=0.1).up == pytest.approx(
+        math.hypot(0.1, 1.959964 * math.sqrt(0.1))
+    )
+
+
+def test_ranges_become_estimates_with_reasons_for_what_is_missing():
+    exact = LogRange(value=math.log(0.5)).to_estimate()
+    assert (exact.value, exact.low, exact.basis) == (pytest.approx(0.5), None, "none")
+    open_end = LogRange(value=0.0, down=1.0, up=math.inf).to_estimate()
+    assert open_end.high is None
+    assert "too few" in open_end.reason
+    capped = LogRange(value=math.log(0.9), down=0.1, up=0.5).to_estimate(most=1.0)
+    assert capped.high == 1.0
