@@ -15,7 +15,7 @@ from crawlgauge.report.charts.estimators import (
 )
 from crawlgauge.report.charts.per_crawl import draw_coverage, draw_population, draw_union
 from crawlgauge.report.charts.planning import draw_plan_by_frequency, draw_plan_by_size
-from crawlgauge.report.range_text import with_range
+from crawlgauge.report.words import with_range
 
 
 def records(chart):

@@ -21,16 +21,7 @@ from crawlgauge.report.page.methods import (
     list_citations,
     split_at_terms,
 )
-from crawlgauge.report.page.safe_text import to_script_json, to_visible
-from crawlgauge.report.page.tables import (
-    MAX_PAIRS,
-    compare_half_lives,
-    list_assumptions,
-    list_crawls,
-    list_estimators,
-    list_pairs,
-)
-from crawlgauge.report.page.words import (
+from crawlgauge.report.page.prose import (
     describe_agreement,
     describe_crawls,
     describe_paper,
@@ -39,6 +30,15 @@ from crawlgauge.report.page.words import (
     describe_union,
     list_limits,
     list_readings,
+)
+from crawlgauge.report.page.safe_text import to_script_json, to_visible
+from crawlgauge.report.page.tables import (
+    MAX_PAIRS,
+    compare_half_lives,
+    list_assumptions,
+    list_crawls,
+    list_estimators,
+    list_pairs,
 )
 
 DOCS = Path(__file__).parents[3] / "docs"

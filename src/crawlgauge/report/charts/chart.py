@@ -247,7 +247,7 @@ class Chart:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows([_to_cell(value) for value in row] for row in self.rows)
+        writer.writerows([to_inert(value) for value in row] for row in self.rows)
         return text.getvalue()
 
     def to_json(self) -> str:
@@ -288,7 +288,8 @@ class Chart:
         }
 
 
-def _to_cell(value: Cell) -> Cell:
+def to_inert(value: Cell) -> Cell:
+    """Return what a spreadsheet does not take for a formula."""
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
         return f"'{value}"
     return "" if value is None else value

@@ -9,12 +9,10 @@ from crawlgauge.report.charts.drawing import (
     PAIR,
     Rows,
     base_chart,
-    join,
     lag_axis,
     lit_opacity,
     lit_width,
     log_share_axis,
-    number_of,
     pickable,
     significant,
     to_specification,
@@ -25,6 +23,7 @@ from crawlgauge.report.charts.pair_rows import (
     pair_tooltip,
     say_left_out,
 )
+from crawlgauge.report.words import join, number_of
 
 if TYPE_CHECKING:
     import altair as alt

@@ -9,7 +9,7 @@ from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.phrases import names, things
 from crawlgauge.report.charts.chart import Cell
 from crawlgauge.report.charts.theme import COLUMN_WIDTH, PAGE_WIDTH
-from crawlgauge.report.range_text import explain_ranges
+from crawlgauge.report.words import explain_ranges, join
 
 if TYPE_CHECKING:
     import altair as alt
@@ -26,12 +26,10 @@ __all__ = [
     "date_axis",
     "explain_bars",
     "heatmap_size",
-    "join",
     "lag_axis",
     "lit_opacity",
     "lit_width",
     "log_share_axis",
-    "number_of",
     "numbers_fit",
     "pickable",
     "say_trust",
@@ -43,28 +41,6 @@ __all__ = [
 
 
 # ---------------------------- sentences that several captions share, no surer than the checks allow
-
-
-def join(*sentences: str | None) -> str:
-    """Put the sentences that there are together.
-
-    Examples
-    --------
-    >>> join("One.", None, "", "Two.")
-    'One. Two.'
-    """
-    return " ".join(sentence for sentence in sentences if sentence)
-
-
-def number_of(number: int, noun: str) -> str:
-    """Write how many of something there are.
-
-    Examples
-    --------
-    >>> number_of(1, "pair"), number_of(8385, "pair")
-    ('1 pair', '8,385 pairs')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def explain_bars(numbers: Iterable[tuple[str, Estimate]]) -> str:

@@ -13,16 +13,14 @@ from crawlgauge.report.charts.drawing import (
     base_chart,
     count_axis,
     date_axis,
-    join,
     lit_opacity,
     lit_width,
-    number_of,
     pickable,
     share_axis,
     significant,
     to_specification,
 )
-from crawlgauge.report.range_text import with_range
+from crawlgauge.report.words import join, number_of, with_range
 
 if TYPE_CHECKING:
     import altair as alt

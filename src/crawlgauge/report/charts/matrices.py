@@ -13,10 +13,8 @@ from crawlgauge.report.charts.drawing import (
     cell_size,
     crawl_axis,
     heatmap_size,
-    join,
     lit_opacity,
     lit_width,
-    number_of,
     numbers_fit,
     pickable,
     significant,
@@ -28,6 +26,7 @@ from crawlgauge.report.charts.pair_rows import (
     logarithmic_pairs,
     pair_tooltip,
 )
+from crawlgauge.report.words import join, number_of
 
 if TYPE_CHECKING:
     import altair as alt

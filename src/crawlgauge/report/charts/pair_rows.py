@@ -12,7 +12,8 @@ from crawlgauge.model.estimates import Estimates, PairResidual, PaperFit
 from crawlgauge.model.pairs import PairData, pair_data
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.report.charts.chart import Cell
-from crawlgauge.report.charts.drawing import number_of, significant
+from crawlgauge.report.charts.drawing import significant
+from crawlgauge.report.words import number_of
 
 if TYPE_CHECKING:
     import altair as alt

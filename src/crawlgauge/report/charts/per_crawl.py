@@ -16,17 +16,15 @@ from crawlgauge.report.charts.drawing import (
     count_axis,
     date_axis,
     explain_bars,
-    join,
     lit_opacity,
     lit_width,
-    number_of,
     pickable,
     say_trust,
     share_axis,
     significant,
     to_specification,
 )
-from crawlgauge.report.range_text import with_range
+from crawlgauge.report.words import join, number_of, with_range
 
 if TYPE_CHECKING:
     import altair as alt

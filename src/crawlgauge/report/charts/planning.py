@@ -12,14 +12,13 @@ from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.charts.drawing import (
     Rows,
     base_chart,
-    join,
     say_trust,
     share_axis,
     significant,
     size_axis,
     to_specification,
 )
-from crawlgauge.report.range_text import with_range
+from crawlgauge.report.words import join, with_range
 
 if TYPE_CHECKING:
     import altair as alt

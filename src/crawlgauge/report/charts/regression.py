@@ -20,10 +20,8 @@ from crawlgauge.report.charts.decay import CONTAINMENT_TITLE, DECAY_HEIGHT, pair
 from crawlgauge.report.charts.drawing import (
     Rows,
     base_chart,
-    join,
     lag_axis,
     log_share_axis,
-    number_of,
     say_trust,
     significant,
     to_specification,
@@ -34,6 +32,7 @@ from crawlgauge.report.charts.pair_rows import (
     logarithmic_pairs,
     say_left_out,
 )
+from crawlgauge.report.words import join, number_of
 from crawlgauge.simulate.urn_settings import UrnSettings, first_value
 from crawlgauge.simulate.urn_table import draw_table
 

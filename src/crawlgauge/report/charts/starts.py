@@ -12,17 +12,16 @@ from crawlgauge.report.charts.drawing import (
     Rows,
     base_chart,
     date_axis,
-    join,
     lag_axis,
     lit_opacity,
     lit_width,
     log_share_axis,
-    number_of,
     pickable,
     share_axis,
     significant,
     to_specification,
 )
+from crawlgauge.report.words import join, number_of
 
 if TYPE_CHECKING:
     import altair as alt

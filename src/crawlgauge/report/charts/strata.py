@@ -5,15 +5,8 @@ from typing import TYPE_CHECKING
 from crawlgauge.model.phrases import percent
 from crawlgauge.model.strata import Strata, StratumEstimate
 from crawlgauge.report.charts.chart import Chart, NoChart
-from crawlgauge.report.charts.drawing import (
-    Rows,
-    base_chart,
-    join,
-    number_of,
-    significant,
-    to_specification,
-)
-from crawlgauge.report.range_text import with_range
+from crawlgauge.report.charts.drawing import Rows, base_chart, join, significant, to_specification
+from crawlgauge.report.words import number_of, with_range
 
 if TYPE_CHECKING:
     import altair as alt

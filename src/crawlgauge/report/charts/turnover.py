@@ -13,12 +13,12 @@ from crawlgauge.report.charts.drawing import (
     base_chart,
     count_axis,
     crawl_axis,
-    join,
     lit_opacity,
     pickable,
     significant,
     to_specification,
 )
+from crawlgauge.report.words import join
 
 if TYPE_CHECKING:
     import altair as alt

@@ -6,7 +6,7 @@ from typing import Literal
 from crawlgauge.model.estimates import Check, Estimate, Estimates, Status
 from crawlgauge.model.phrases import names, percent, percent_range, things
 from crawlgauge.report.estimate_blocks import say_untestable
-from crawlgauge.report.range_text import with_range
+from crawlgauge.report.words import with_range
 
 __all__ = [
     "Answer",

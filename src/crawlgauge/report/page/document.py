@@ -14,6 +14,18 @@ from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.page.answer import Answer, Verdict, find_answer, judge_newest, judge_status
 from crawlgauge.report.page.figure import Figure, make_figure
 from crawlgauge.report.page.methods import GLOSSARY, describe_methods, list_citations
+from crawlgauge.report.page.prose import (
+    Remark,
+    describe_agreement,
+    describe_crawls,
+    describe_paper,
+    describe_provenance,
+    describe_ranges,
+    describe_turnover,
+    describe_union,
+    list_limits,
+    list_readings,
+)
 from crawlgauge.report.page.tables import (
     Cell,
     Column,
@@ -26,20 +38,8 @@ from crawlgauge.report.page.tables import (
     number_cell,
     text_cell,
 )
-from crawlgauge.report.page.words import (
-    Remark,
-    describe_agreement,
-    describe_crawls,
-    describe_paper,
-    describe_provenance,
-    describe_ranges,
-    describe_turnover,
-    describe_union,
-    list_limits,
-    list_readings,
-)
-from crawlgauge.report.range_text import UNKNOWN
 from crawlgauge.report.section import Section
+from crawlgauge.report.words import UNKNOWN
 
 __all__ = ["count_verdicts", "list_checks", "make_page", "make_question"]
 

@@ -13,7 +13,7 @@ from crawlgauge.report.charts.chart import Chart, NoChart, render_svg
 from crawlgauge.report.charts.theme import COLUMN_WIDTH
 from crawlgauge.report.page.safe_text import to_visible
 from crawlgauge.report.page.tables import Cell, Column, Table
-from crawlgauge.report.range_text import UNKNOWN
+from crawlgauge.report.words import UNKNOWN
 
 __all__ = ["Figure", "draw_still", "make_figure", "to_inline_svg", "to_live"]
 

@@ -11,7 +11,7 @@ from crawlgauge.model.estimates import Check, Estimates
 from crawlgauge.model.phrases import growth_per_year, names, percent, span, things
 from crawlgauge.report.page.answer import has_quotable_number
 from crawlgauge.report.page.safe_text import to_visible
-from crawlgauge.report.range_text import with_range
+from crawlgauge.report.words import with_range
 
 __all__ = ["GLOSSARY", "describe_methods", "list_citations", "split_at_terms"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from crawlgauge.model.estimates import Estimates, EstimatorRow, PairResidual
 from crawlgauge.model.phrases import count, percent, span, things
-from crawlgauge.report.range_text import UNKNOWN, with_range
+from crawlgauge.report.words import UNKNOWN, with_range
 
 __all__ = [
     "MAX_PAIRS",

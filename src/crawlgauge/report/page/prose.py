@@ -7,7 +7,7 @@ from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.phrases import count, growth_per_year, names, per_year, percent, span, things
 from crawlgauge.report.page.answer import has_quotable_number
 from crawlgauge.report.page.safe_text import to_visible
-from crawlgauge.report.range_text import explain_ranges, with_range
+from crawlgauge.report.words import explain_ranges, with_range
 
 __all__ = [
     "Remark",
