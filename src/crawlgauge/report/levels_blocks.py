@@ -50,10 +50,7 @@ def to_blocks(by_url: Estimates, by_content: Estimates) -> list[Block]:
 def _tabulate(by_url: Estimates, by_content: Estimates) -> Grid:
     both, newest = (by_url, by_content), by_url.newest.label
     rows: list[tuple[Any, ...]] = [
-        (
-            f"in the newest crawl ({by_url.newest.label})",
-            *(item.crawls[-1].n_urls for item in both),
-        ),
+        (f"in the newest crawl ({newest})", *(item.crawls[-1].n_urls for item in both)),
         ("found again from the crawl before", *map(_found_again, both)),
         ("coverage of a typical crawl", *(item.headline.coverage for item in both)),
         ("live on for a year", *(item.persistence for item in both)),

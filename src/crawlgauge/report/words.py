@@ -1,13 +1,16 @@
 """Words that the whole report shares: numbers with their ranges, statuses, reasons and counts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from crawlgauge.model.estimates import Estimate, Status
-from crawlgauge.model.expectation import Course
 from crawlgauge.model.phrases import names, percent, percent_range
 
+if TYPE_CHECKING:
+    from crawlgauge.model.expectation import Course
+
 __all__ = [
+    "CLOSED",
     "COURSES",
     "MARKS",
     "STATUSES",
@@ -62,12 +65,17 @@ STATUSES: Mapping[Status, StatusWords] = {
 }
 """The gravest first."""
 
-COURSES: Mapping[Course, str] = {
+COURSES: "Mapping[Course, str]" = {
     "in-line": "in line",
     "drop": "drop",
     "rise": "rise",
     "unknown": "not known",
 }
+
+CLOSED = frozenset(
+    {"lincoln-petersen", "chapman", "schnabel", "chao", "loglinear-mt", "loglinear-mth"}
+)
+"""Estimators that assume an unchanging web."""
 
 _BASES = {
     "interval": ("{} interval", "{} intervals"),

@@ -75,7 +75,7 @@ def draw_still(chart: Chart) -> Still:
     import vl_convert
 
     # Characters that XML does not allow would end the program, not only the drawing.
-    visible = replace(chart.drawing, specification=_make_visible(chart.specification))
+    visible = replace(chart, specification=_make_visible(chart.specification))
     svg = to_visible(render_svg(visible, has_title=False))
     width, height = _read_size(svg)
     if not chart.is_dense:
