@@ -44,24 +44,35 @@ MARKS: Mapping[Tone, str] = {"good": "✓", "look": "!", "bad": "✕", "plain": 
 
 
 class StatusWords(NamedTuple):
-    """How a status is called and coloured, and what one or several checks of it say."""
+    """How a status is called and coloured, and what one, several and not one check of it say."""
 
     word: str
     tone: Tone
     one: str
     several: str
+    none: str = ""
 
 
 STATUSES: Mapping[Status, StatusWords] = {
     "fail": StatusWords(
-        "failed", "bad", "says not to trust the number", "say not to trust the number"
+        "failed",
+        "bad",
+        "says not to trust the number",
+        "say not to trust the number",
+        "say to trust the number",
     ),
     "warn": StatusWords("look", "look", "asks for a look", "ask for a look"),
     "info": StatusWords(
         "finding", "plain", "is a finding and no fault", "are findings and no faults"
     ),
     "ok": StatusWords("ok", "good", "is ok", "are ok"),
-    "na": StatusWords("not testable", "plain", *["could not be run with this data"] * 2),
+    "na": StatusWords(
+        "not testable",
+        "plain",
+        "could not be run with this data",
+        "could not be run with this data",
+        "could be run with this data",
+    ),
 }
 """The gravest first."""
 
