@@ -146,7 +146,8 @@ def describe_union(estimates: Estimates) -> tuple[str, ...]:
         )
     if union.n_unseen.value is not None:
         sentences.append(
-            f"About {with_range(union.n_unseen, count)} {what} lived at some time and are in no crawl."
+            f"About {with_range(union.n_unseen, count)} {what} lived at some time and are in no "
+            "crawl."
         )
     return tuple(filter(None, (" ".join(sentences), union.caution)))
 
