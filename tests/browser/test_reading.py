@@ -9,7 +9,7 @@ import re
 import pytest
 
 from crawlgauge.model.phrases import count, percent
-from crawlgauge.report.range_text import with_range
+from crawlgauge.report.words import with_range
 
 INVISIBLE = str.maketrans({"\u00a0": " ", "\u2060": None})
 

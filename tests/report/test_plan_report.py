@@ -7,8 +7,7 @@ import pytest
 
 import crawlgauge as cg
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.report.blocks import render_blocks
-from crawlgauge.report.estimate_blocks import say_union
+from crawlgauge.report.estimate_blocks import to_text
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +99,7 @@ def test_the_estimates_say_what_all_crawls_together_hold(fit):
 
 def test_a_share_of_the_union_that_is_not_known_gives_its_reason(fit):
     unknown = replace(fit.estimates.union, dead_share=Estimate.unknown("the scope changed"))
-    text = words(render_blocks([say_union(unknown, "URLs")]))
+    text = words(to_text(replace(fit.estimates, union=unknown)))
     assert "Dead unknown (the scope changed)" in text
 
 

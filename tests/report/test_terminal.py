@@ -11,7 +11,7 @@ import pytest
 
 from crawlgauge.report.blocks import Column, Grid, Paragraph, Trend, render_blocks
 from crawlgauge.report.estimate_blocks import to_blocks
-from crawlgauge.report.terminal import draw_sparkline, print_blocks
+from crawlgauge.report.terminal import print_blocks
 
 
 def show(blocks, monkeypatch, width=80, colour=False):
@@ -82,8 +82,9 @@ def test_what_looks_like_markup_or_emoji_is_left_as_it_is(monkeypatch):
         ([], ""),
     ],
 )
-def test_a_sparkline_has_a_bar_for_each_number(values, bars):
-    assert draw_sparkline(values) == bars
+def test_a_sparkline_has_a_bar_for_each_number(values, bars, monkeypatch):
+    trend = Trend(name="Coverage", values=tuple(values), text="rising")
+    assert show([[trend]], monkeypatch) == f"Coverage: {bars} rising\n"
 
 
 def test_the_command_line_is_plain_when_piped_and_set_on_a_terminal(tmp_path):

@@ -43,7 +43,7 @@ def figures(inputs: EstimateInputs, output: str, formats: str, as_json: bool) ->
     from crawlgauge.report.charts.figures import FORMATS, write_figures
 
     wanted = [name.strip() for name in formats.lower().split(",") if name.strip()]
-    if not wanted or not set(wanted) <= FORMATS.keys():
+    if not wanted or not set(wanted) <= set(FORMATS):
         raise click.UsageError(f"--format takes some of {', '.join(FORMATS)}, not {formats!r}")
     written = write_figures(estimate_from(inputs).estimates, output, wanted)
     n_pictures = sum(path.suffix.removeprefix(".") in FORMATS for path in written)

@@ -1,39 +1,249 @@
-"""Text in blocks: what to say, apart from how it is set, for a file or for a terminal."""
+"""Text in blocks: what to say, apart from how it is set, for a file, a terminal or a page."""
 
+import itertools
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from operator import attrgetter
+from typing import Any, Literal, TypeVar
+
+from crawlgauge.model.estimates import Estimate
+from crawlgauge.report.words import UNKNOWN, Phrase, with_range
 
 __all__ = [
     "Block",
     "Column",
+    "Field",
     "Grid",
     "Item",
     "Paragraph",
     "Role",
     "Trend",
+    "bullets",
+    "cautions",
+    "heading",
+    "lacking",
+    "notes",
     "render_blocks",
     "render_paragraph",
     "render_table",
+    "tabulate",
+    "to_cell",
+    "write_blocks",
 ]
 
+Role = Literal["answer", "heading", "text", "note", "fail", "warn"]
 
-# ------------------------------ tables in plain text: a header, a rule, and rows in aligned columns
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paragraph:
+    """Words that are broken into lines as need be.
+
+    Parameters
+    ----------
+    text
+        The words.
+    first, rest
+        What the first line, and all further lines, begin with.
+    role
+        What the words are for.
+    """
+
+    text: str
+    first: str = ""
+    rest: str = ""
+    role: Role = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of a table.
+
+    Parameters
+    ----------
+    header
+        What stands above it.
+    align
+        The side on which its cells are aligned; numbers stand to the right.
+    is_crawl
+        Whether its cells name crawls, which a page lights when they are chosen.
+    """
+
+    header: str
+    align: Literal["left", "right"] = "left"
+    is_crawl: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """A table.
+
+    Parameters
+    ----------
+    columns, rows
+        Each row has a cell for each column.
+    max_width
+        Of a line, where prose in it may be wrapped.
+    values
+        The numbers that cells stand for, by which a page sorts them; None for text.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    max_width: int | None = None
+    values: tuple[tuple[float | None, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """Numbers in a row, for a small picture where one can be shown; None where one is missing.
+
+    Parameters
+    ----------
+    name
+        What they are.
+    values
+        In order of time.
+    text
+        The numbers in words: from where to where.
+    """
+
+    name: str
+    values: tuple[float | None, ...]
+    text: str
+
+
+Item = Paragraph | Grid | Trend
+Written = TypeVar("Written")
+Block = Sequence[Item]
+
+
+# ------------------------------------------------------------------ what blocks are put together of
+
+
+Field = (
+    tuple[str | Column, str | Callable[[Any], Any]]
+    | tuple[str | Column, str | Callable[[Any], Any], Phrase]
+)
+"""A column's title, how its value is read from an item, and for numbers how they are written."""
+
+
+def tabulate(items: Iterable[Any], *fields: Field, max_width: int | None = None) -> Grid:
+    """Make a table with a row for each item.
+
+    Parameters
+    ----------
+    items
+        What the rows are of.
+    *fields
+        A title, the name of an attribute or a function, and for numbers and estimates how one is
+        written; what has no such phrase is text.
+    max_width
+        As that of `Grid`.
+    """
+    columns, readers = [], []
+    for title, read, *phrases in fields:
+        plain = title if isinstance(title, Column) else Column(header=title)
+        columns.append(Column(header=plain.header, align="right") if phrases else plain)
+        get = attrgetter(read) if isinstance(read, str) else read
+        readers.append((get, phrases[0] if phrases else None))
+    cells = [[to_cell(get(item), phrase) for get, phrase in readers] for item in items]
+    return Grid(
+        columns=tuple(columns),
+        rows=tuple(tuple(text for text, _ in row) for row in cells),
+        values=tuple(tuple(value for _, value in row) for row in cells),
+        max_width=max_width,
+    )
+
+
+def to_cell(value: Any, phrase: Phrase | None) -> tuple[str, float | None]:  # noqa: ANN401
+    """Write what a cell shows, beside the number that it stands for."""
+    if isinstance(value, tuple):
+        return value
+    if phrase is None or isinstance(value, str):
+        return value, None
+    if isinstance(value, Estimate):
+        return with_range(value, phrase), value.value
+    return (UNKNOWN, None) if value is None else (phrase(value), value)
+
+
+def heading(text: str) -> Paragraph:
+    """Return the heading of what follows."""
+    return Paragraph(text=text, role="heading")
+
+
+def notes(*texts: str) -> list[Item]:
+    """Return small print."""
+    return [Paragraph(text=text, role="note") for text in texts]
+
+
+def lacking(*reasons: str) -> list[Item]:
+    """Return why numbers are missing, marked as these are."""
+    return [Paragraph(text=text, first=f"{UNKNOWN} ", rest="  ", role="note") for text in reasons]
+
+
+def bullets(texts: Iterable[str], role: Role = "text") -> list[Item]:
+    """Return the entries of a list."""
+    return [Paragraph(text=text, first="• ", rest="  ", role=role) for text in texts]
+
+
+def cautions(warnings: Sequence[str]) -> list[Block]:
+    """Return what to be careful about, if anything."""
+    return [[heading("What to be careful about:"), *bullets(warnings)]] if warnings else []
+
+
+# --------------------------------------------------------------------------- blocks as plain text
 
 
 _GAP = "  "
 _NARROWEST = 12
 """A column is never wrapped below this width: words would be torn apart."""
 
+_WIDTH = 88
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_UNIT = re.compile(r"(?<=\d) (?=(%|million|billion|trillion|years?|months?|days?)(?!\w))")
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """One column: its header, and the side on which its cells are aligned."""
 
-    header: str
-    align: Literal["left", "right"] = "left"
+def write_blocks(
+    blocks: Iterable[Block], write: Mapping[type, Callable[[Any], Written]]
+) -> list[list[Written]]:
+    """Write every item by its kind; kinds that cannot be written are left out."""
+    return [[write[type(item)](item) for item in block if type(item) in write] for block in blocks]
+
+
+def render_blocks(blocks: Sequence[Block]) -> str:
+    """Return blocks as plain text with a blank line between them, without a final newline.
+
+    Trends are left out: their numbers stand in a table.
+    """
+    ways: dict[type, Callable[[Any], str]] = {Paragraph: render_paragraph, Grid: _render_grid}
+    return "\n\n".join("\n".join(items) for items in write_blocks(blocks, ways))
+
+
+def _render_grid(grid: Grid) -> str:
+    return render_table(grid.columns, grid.rows, max_width=grid.max_width)
+
+
+def render_paragraph(paragraph: Paragraph, width: int = _WIDTH) -> str:
+    """Break words into lines, but no number from its unit.
+
+    Parameters
+    ----------
+    paragraph
+        The words.
+    width
+        Of a line.
+    """
+    wrapped = textwrap.fill(
+        _UNIT.sub(_NO_BREAK, paragraph.text),
+        width,
+        initial_indent=paragraph.first,
+        subsequent_indent=paragraph.rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return wrapped.replace(_NO_BREAK, " ")
 
 
 def render_table(
@@ -65,28 +275,16 @@ def render_table(
     2020-06  1,000
     2020-12    980
     """
-    widths = [
-        max(len(cell) for cell in cells)
-        for cells in zip(*([column.header for column in columns], *rows), strict=True)
-    ]
-    if max_width is not None:
-        widths = _narrow(columns, widths, max_width)
-    lines = _render_row(columns, [column.header for column in columns], widths)
-    lines.append("─" * (sum(widths) + len(_GAP) * (len(columns) - 1)))
-    for row in rows:
-        lines += _render_row(columns, row, widths)
-    return "\n".join(lines)
-
-
-def _narrow(columns: Sequence[Column], widths: list[int], max_width: int) -> list[int]:
-    excess = sum(widths) + len(_GAP) * (len(widths) - 1) - max_width
-    texts = [k for k, column in enumerate(columns) if column.align == "left"]
-    if excess <= 0 or not texts:
-        return widths
-    widest = max(texts, key=lambda k: widths[k])
-    narrowed = list(widths)
-    narrowed[widest] = min(widths[widest], max(widths[widest] - excess, _NARROWEST))
-    return narrowed
+    lines = [[column.header for column in columns], *rows]
+    widths = [max(len(cell) for cell in cells) for cells in zip(*lines, strict=True)]
+    gaps = len(_GAP) * (len(columns) - 1)
+    prose = [k for k, column in enumerate(columns) if column.align == "left"]
+    if max_width is not None and prose:
+        widest = max(prose, key=lambda k: widths[k])
+        excess = max(0, sum(widths) + gaps - max_width)
+        widths[widest] = min(widths[widest], max(widths[widest] - excess, _NARROWEST))
+    header, *rendered = ["\n".join(_render_row(columns, cells, widths)) for cells in lines]
+    return "\n".join([header, "─" * (sum(widths) + gaps), *rendered])
 
 
 def _render_row(columns: Sequence[Column], cells: Sequence[str], widths: list[int]) -> list[str]:
@@ -96,112 +294,8 @@ def _render_row(columns: Sequence[Column], cells: Sequence[str], widths: list[in
     ]
     return [
         _GAP.join(
-            _align(column, parts[k] if k < len(parts) else "", width)
-            for column, parts, width in zip(columns, wrapped, widths, strict=True)
+            part.rjust(width) if column.align == "right" else part.ljust(width)
+            for column, part, width in zip(columns, parts, widths, strict=True)
         ).rstrip()
-        for k in range(max(len(parts) for parts in wrapped))
+        for parts in itertools.zip_longest(*wrapped, fillvalue="")
     ]
-
-
-def _align(column: Column, cell: str, width: int) -> str:
-    return cell.rjust(width) if column.align == "right" else cell.ljust(width)
-
-
-# ----------------------------------------------------------------------------------- text in blocks
-
-
-Role = Literal["answer", "heading", "text", "note", "fail", "warn"]
-
-_WIDTH = 88
-_NO_BREAK = "\N{NO-BREAK SPACE}"
-_UNIT = re.compile(r"(?<=\d) (?=(%|million|billion|trillion|years?|months?|days?)(?!\w))")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Paragraph:
-    """Words that are broken into lines as need be.
-
-    Parameters
-    ----------
-    text
-        The words.
-    first, rest
-        What the first line, and all further lines, begin with.
-    role
-        What the words are for.
-    """
-
-    text: str
-    first: str = ""
-    rest: str = ""
-    role: Role = "text"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
-    """A table."""
-
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
-    max_width: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trend:
-    """Numbers in a row, for a small picture where one can be shown; None where one is missing.
-
-    Parameters
-    ----------
-    name
-        What they are.
-    values
-        In order of time.
-    text
-        The numbers in words: from where to where.
-    """
-
-    name: str
-    values: tuple[float | None, ...]
-    text: str
-
-
-Item = Paragraph | Grid | Trend
-Block = Sequence[Item]
-
-
-def render_blocks(blocks: Sequence[Block]) -> str:
-    """Return blocks as plain text with a blank line between them, without a final newline.
-
-    Trends are left out: their numbers stand in a table.
-    """
-    return "\n\n".join(
-        "\n".join(_render(item) for item in block if not isinstance(item, Trend))
-        for block in blocks
-    )
-
-
-def _render(item: Paragraph | Grid) -> str:
-    if isinstance(item, Grid):
-        return render_table(item.columns, item.rows, max_width=item.max_width)
-    return render_paragraph(item)
-
-
-def render_paragraph(paragraph: Paragraph, width: int = _WIDTH) -> str:
-    """Break words into lines, but no number from its unit.
-
-    Parameters
-    ----------
-    paragraph
-        The words.
-    width
-        Of a line.
-    """
-    wrapped = textwrap.fill(
-        _UNIT.sub(_NO_BREAK, paragraph.text),
-        width,
-        initial_indent=paragraph.first,
-        subsequent_indent=paragraph.rest,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return wrapped.replace(_NO_BREAK, " ")

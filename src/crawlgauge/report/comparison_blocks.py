@@ -1,144 +1,26 @@
 """A comparison of archives in words, in the order in which people ask."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from crawlgauge.crawl import DAYS_PER_YEAR
-from crawlgauge.model.comparison import ArchivePair, Comparison, HostHoldings
+from crawlgauge.model.comparison import ArchivePair, Comparison, HostHoldings, HostRow
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, names, percent, span, things
-from crawlgauge.report.blocks import Block, Column, Grid, Item, Paragraph
-from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
+from crawlgauge.report.blocks import (
+    Block,
+    Field,
+    Item,
+    Paragraph,
+    cautions,
+    heading,
+    lacking,
+    notes,
+    tabulate,
+)
+from crawlgauge.report.words import UNKNOWN, explain_ranges, grouped, one_in, with_range
 
 __all__ = ["to_blocks"]
-
-
-# ----------------- two archives in tables: their matched crawls, or one row for each two of several
-
-
-_LEAST_RATIO, _MOST_RATIO = 0.1, 10.0
-"""Between these, two decimals say enough of a ratio."""
-
-
-def say_ratio(ratio: float) -> str:
-    """Write the size of one crawl over that of another."""
-    if ratio >= _MOST_RATIO:
-        return count(ratio)
-    return f"{ratio:.2f}" if ratio >= _LEAST_RATIO else f"{ratio:.2g}"
-
-
-def say_matched(pair: ArchivePair) -> list[Block]:
-    """Return the matched crawls of two archives: what is counted, and what follows."""
-    if not pair.matched:
-        return []
-    counted_columns = (
-        Column(header=pair.a),
-        Column(header=pair.b),
-        Column(header="apart", align="right"),
-        Column(header="size ratio", align="right"),
-        Column(header="first in second", align="right"),
-        Column(header="second in first", align="right"),
-    )
-    counted = tuple(
-        (
-            item.a.label,
-            item.b.label,
-            _say_gap(item.gap_days),
-            with_range(item.relative_size, say_ratio),
-            percent(item.share_of_a),
-            percent(item.share_of_b),
-        )
-        for item in pair.matched
-    )
-    estimated_columns = (
-        Column(header=pair.a),
-        Column(header=pair.b),
-        Column(header="first covers", align="right"),
-        Column(header="second covers", align="right"),
-        Column(header="both cover", align="right"),
-        Column(header="population", align="right"),
-    )
-    estimated = tuple(
-        (
-            item.a.label,
-            item.b.label,
-            with_range(item.coverage_a, percent),
-            with_range(item.coverage_b, percent),
-            with_range(item.joint_coverage, percent),
-            with_range(item.population, count),
-        )
-        for item in pair.matched
-    )
-    typical = (
-        "typical",
-        "",
-        with_range(pair.coverage_a, percent),
-        with_range(pair.coverage_b, percent),
-        with_range(pair.joint_coverage, percent),
-        "",
-    )
-    return [
-        [Paragraph(text="Crawls of matching dates, counted:", role="heading")],
-        [Grid(columns=counted_columns, rows=counted)],
-        [
-            Paragraph(
-                text="Size ratio: the first crawl's size over the second's. First in second: the "
-                "share of the first crawl that the second holds too.",
-                role="note",
-            )
-        ],
-        [Paragraph(text="What follows if the crawlers are independent:", role="heading")],
-        [Grid(columns=estimated_columns, rows=(*estimated, typical))],
-        [
-            Paragraph(text=reason, first=f"{UNKNOWN} ", rest="  ", role="note")
-            for reason in dict.fromkeys(
-                item.population.reason
-                for item in pair.matched
-                if item.population.value is None and item.population.reason
-            )
-        ],
-    ]
-
-
-def _say_gap(days: int) -> str:
-    return "same day" if days == 0 else span(abs(days) / DAYS_PER_YEAR)
-
-
-def say_pairs(pairs: tuple[ArchivePair, ...]) -> list[Block]:
-    """Return a row for each two archives."""
-    columns = (
-        Column(header="first"),
-        Column(header="second"),
-        Column(header="matched", align="right"),
-        Column(header="shared", align="right"),
-        Column(header="size ratio", align="right"),
-        Column(header="first covers", align="right"),
-        Column(header="second covers", align="right"),
-        Column(header="both cover", align="right"),
-    )
-    rows = tuple(
-        (
-            pair.a,
-            pair.b,
-            f"{len(pair.matched)}",
-            with_range(pair.n_shared, count),
-            with_range(pair.relative_size, say_ratio),
-            with_range(pair.coverage_a, percent),
-            with_range(pair.coverage_b, percent),
-            with_range(pair.joint_coverage, percent),
-        )
-        for pair in pairs
-    )
-    note = (
-        "Ratios of sizes and coverages are typical values of crawls of matching dates; each "
-        "matched pair is in --json."
-    )
-    return [
-        [Paragraph(text="Each two archives:", role="heading")],
-        [Grid(columns=columns, rows=rows)],
-        [Paragraph(text=note, role="note")],
-    ]
-
-
-# ------------------------------ A comparison of archives in words, in the order in which people ask
-
 
 _TWO = 2
 _ASSUMPTION = (
@@ -152,6 +34,9 @@ _ASSUMPTION = (
 _SAME = "1.00"
 """A ratio that is none."""
 
+_LEAST_RATIO, _MOST_RATIO = 0.1, 10.0
+"""Between these, two decimals say enough of a ratio."""
+
 
 def to_blocks(comparison: Comparison) -> list[Block]:
     """Return what `crawlgauge compare` shows.
@@ -162,25 +47,22 @@ def to_blocks(comparison: Comparison) -> list[Block]:
         First comes the answer, then what each archive holds, each two of them, what it rests on,
         hosts, and what to be careful about.
     """
-    noun = things(comparison.level)
     blocks: list[Block] = [
         [Paragraph(text=_answer(comparison), role="answer")],
         *_say_holdings(comparison),
     ]
     if len(comparison.archives) == _TWO:
-        blocks += say_matched(comparison.pairs[0])
+        blocks += _say_matched(comparison.pairs[0])
     else:
-        blocks += say_pairs(comparison.pairs)
+        blocks += _say_pairs(comparison.pairs)
     blocks.append(_say_ranges(comparison))
     if any(pair.coverage_a.value is not None for pair in comparison.pairs):
-        blocks.append([Paragraph(text=_ASSUMPTION.format(noun=noun)), *_say_carrying(comparison)])
+        assumption = _ASSUMPTION.format(noun=things(comparison.level))
+        blocks.append([Paragraph(text=assumption), *_say_carrying(comparison)])
     blocks.append(_say_unmatched(comparison))
     if comparison.hosts is not None:
         blocks += _say_hosts(comparison.hosts, comparison)
-    if comparison.warnings:
-        bullets = [Paragraph(text=text, first="• ", rest="  ") for text in comparison.warnings]
-        blocks.append([Paragraph(text="What to be careful about:", role="heading"), *bullets])
-    return [block for block in blocks if block]
+    return [block for block in (*blocks, *cautions(comparison.warnings)) if block]
 
 
 def _answer(comparison: Comparison) -> str:
@@ -196,8 +78,8 @@ def _answer(comparison: Comparison) -> str:
     text = f"{pair.a} and {pair.b} together {held}; {alone} of them are in one of the two alone."
     size = pair.relative_size
     if size.value is not None:
-        times = with_range(size, say_ratio)
-        many = f"{times} times the {noun} of" if say_ratio(size.value) != _SAME else "as many as"
+        times = with_range(size, _say_ratio)
+        many = f"{times} times the {noun} of" if _say_ratio(size.value) != _SAME else "as many as"
         text += f" A crawl of {pair.a} has {many} one of {pair.b}."
     if pair.joint_coverage.value is not None:
         text += (
@@ -213,43 +95,101 @@ def _share_of(part: Estimate, whole: Estimate) -> str:
     return percent((part.value or 0.0) / whole.value) if whole.value else UNKNOWN
 
 
+def _say_ratio(ratio: float) -> str:
+    """Write the size of one crawl over that of another."""
+    if ratio >= _MOST_RATIO:
+        return count(ratio)
+    return f"{ratio:.2f}" if ratio >= _LEAST_RATIO else f"{ratio:.2g}"
+
+
 def _say_holdings(comparison: Comparison) -> list[Block]:
     noun = things(comparison.level)
-    columns = (
-        Column(header="archive"),
-        Column(header="crawls", align="right"),
-        Column(header=noun, align="right"),
-        Column(header="only here", align="right"),
-        Column(header="share", align="right"),
-        Column(header="own coverage", align="right"),
+    table = tabulate(
+        comparison.archives,
+        ("archive", "name"),
+        ("crawls", "n_crawls", str),
+        (noun, "n_urls", count),
+        ("only here", "n_only", count),
+        ("share", lambda item: _share_of(item.n_only, item.n_urls), percent),
+        ("own coverage", "own_coverage", percent),
     )
-    rows = tuple(
-        (
-            item.name,
-            f"{item.n_crawls}",
-            with_range(item.n_urls, count),
-            with_range(item.n_only, count),
-            _share_of(item.n_only, item.n_urls),
-            with_range(item.own_coverage, percent),
-        )
+    meaning = (
+        f"{noun} of all crawls of an archive together; only here: in no other archive; own "
+        "coverage: that of a typical crawl by the archive's own series."
+    )
+    unknown = [
+        f"{item.name}: {reason}"
         for item in comparison.archives
+        if item.own_coverage.value is None and (reason := item.own_coverage.reason)
+    ]
+    sample = f"Counted in a sample of 1 in {one_in(comparison.sample_rate)} {noun}."
+    is_sample = comparison.sample_rate < 1
+    return [
+        [table],
+        [*notes(meaning), *lacking(*unknown), *notes(*([sample] if is_sample else []))],
+    ]
+
+
+_COVERAGES: tuple[Field, ...] = (
+    ("first covers", "coverage_a", percent),
+    ("second covers", "coverage_b", percent),
+    ("both cover", "joint_coverage", percent),
+)
+
+
+def _say_matched(pair: ArchivePair) -> list[Block]:
+    """Return the matched crawls of two archives: what is counted, and what follows."""
+    if not pair.matched:
+        return []
+    labels: tuple[Field, ...] = ((pair.a, "a.label"), (pair.b, "b.label"))
+    counted = tabulate(
+        pair.matched,
+        *labels,
+        ("apart", lambda item: _say_gap(item.gap_days), grouped),
+        ("size ratio", "relative_size", _say_ratio),
+        ("first in second", "share_of_a", percent),
+        ("second in first", "share_of_b", percent),
     )
-    notes: list[Item] = [
-        Paragraph(
-            text=f"{noun} of all crawls of an archive together; only here: in no other archive; "
-            "own coverage: that of a typical crawl by the archive's own series.",
-            role="note",
+    estimated = tabulate(pair.matched, *labels, *_COVERAGES, ("population", "population", count))
+    typical = tabulate([pair], ("", lambda _: "typical"), ("", lambda _: ""), *_COVERAGES)
+    estimated = replace(estimated, rows=(*estimated.rows, (*typical.rows[0], "")))
+    reasons = (item.population.reason for item in pair.matched if item.population.value is None)
+    return [
+        [heading("Crawls of matching dates, counted:")],
+        [counted],
+        notes(
+            "Size ratio: the first crawl's size over the second's. First in second: the share of "
+            "the first crawl that the second holds too."
         ),
-        *(
-            Paragraph(text=f"{item.name}: {reason}", first=f"{UNKNOWN} ", rest="  ", role="note")
-            for item in comparison.archives
-            if item.own_coverage.value is None and (reason := item.own_coverage.reason)
+        [heading("What follows if the crawlers are independent:")],
+        [estimated],
+        lacking(*dict.fromkeys(reason for reason in reasons if reason)),
+    ]
+
+
+def _say_gap(days: int) -> str:
+    return "same day" if days == 0 else span(abs(days) / DAYS_PER_YEAR)
+
+
+def _say_pairs(pairs: tuple[ArchivePair, ...]) -> list[Block]:
+    """Return a row for each two archives."""
+    table = tabulate(
+        pairs,
+        ("first", "a"),
+        ("second", "b"),
+        ("matched", lambda pair: len(pair.matched), str),
+        ("shared", "n_shared", count),
+        ("size ratio", "relative_size", _say_ratio),
+        *_COVERAGES,
+    )
+    return [
+        [heading("Each two archives:")],
+        [table],
+        notes(
+            "Ratios of sizes and coverages are typical values of crawls of matching dates; each "
+            "matched pair is in --json."
         ),
     ]
-    if comparison.sample_rate < 1:
-        one_in = f"{1 / comparison.sample_rate:,.1f}".removesuffix(".0")
-        notes.append(Paragraph(text=f"Counted in a sample of 1 in {one_in} {noun}.", role="note"))
-    return [[Grid(columns=columns, rows=rows)], notes]
 
 
 def _say_ranges(comparison: Comparison) -> Block:
@@ -264,7 +204,7 @@ def _say_ranges(comparison: Comparison) -> Block:
             ("coverage", pair.joint_coverage),
         )
     ]
-    return [Paragraph(text=text, role="note") for text in explain_ranges(numbers)]
+    return notes(*explain_ranges(numbers))
 
 
 def _say_carrying(comparison: Comparison) -> Block:
@@ -311,41 +251,36 @@ def _say_hosts(hosts: HostHoldings, comparison: Comparison) -> list[Block]:
     if not hosts.rows:
         return []
     noun, rate = things(comparison.level), hosts.sample_rate
-    columns = (
-        Column(header="host"),
-        Column(header=noun, align="right"),
-        *(Column(header=f"only {item.name}", align="right") for item in comparison.archives),
-        Column(header="several", align="right"),
+
+    def share_of(k: int) -> Callable[[HostRow], float]:
+        return lambda row: row.n_only[k] / row.n_urls
+
+    only: list[Field] = [
+        (f"only {item.name}", share_of(k), percent) for k, item in enumerate(comparison.archives)
+    ]
+    table = tabulate(
+        hosts.rows,
+        ("host", "host"),
+        (noun, lambda row: row.n_urls / rate, count),
+        *only,
+        ("several", lambda row: row.n_several / row.n_urls, percent),
     )
-    rows = tuple(
-        (
-            row.host,
-            count(row.n_urls / rate),
-            *(percent(n / row.n_urls) for n in row.n_only),
-            percent(row.n_several / row.n_urls),
-        )
-        for row in hosts.rows
-    )
-    notes: list[Item] = []
+    texts = []
     if rate < 1:
-        text = f"Hosts are known of 1 in {1 / rate:,.0f} {noun}; numbers are scaled up from these."
-        notes.append(Paragraph(text=text, role="note"))
+        texts.append(
+            f"Hosts are known of 1 in {1 / rate:,.0f} {noun}; numbers are scaled up from these."
+        )
     silent = [
         f"{item.name} (about {count(n / rate)})"
         for item, n in zip(comparison.archives, hosts.n_undisclosed, strict=True)
         if n
     ]
     if silent:
-        text = (
+        texts.append(
             f"{noun} of one archive alone whose hosts are not disclosed are missing here: "
             f"{names(silent)}."
         )
-        notes.append(Paragraph(text=text, role="note"))
-    heading = "Hosts with the most that one archive alone holds"
-    if hosts.n_hosts > len(hosts.rows):
-        heading += f" ({len(hosts.rows)} of {hosts.n_hosts:,})"
-    return [
-        [Paragraph(text=f"{heading}:", role="heading")],
-        [Grid(columns=columns, rows=rows)],
-        notes,
-    ]
+    is_part = hosts.n_hosts > len(hosts.rows)
+    part = f" ({len(hosts.rows)} of {hosts.n_hosts:,})" if is_part else ""
+    title = f"Hosts with the most that one archive alone holds{part}:"
+    return [[heading(title)], [table], notes(*texts)]

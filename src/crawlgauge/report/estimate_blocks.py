@@ -1,7 +1,7 @@
 """`Estimates` in words, in the order in which people ask."""
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from crawlgauge.model.estimates import (
     Check,
@@ -9,92 +9,41 @@ from crawlgauge.model.estimates import (
     Estimate,
     Estimates,
     PaperFit,
-    Status,
     Union,
 )
 from crawlgauge.model.explanations import explain_check
 from crawlgauge.model.phrases import count, growth_per_year, names, per_year, percent, span, things
 from crawlgauge.report.blocks import (
     Block,
-    Column,
-    Grid,
+    Field,
     Item,
     Paragraph,
     Role,
     Trend,
+    bullets,
+    cautions,
+    heading,
+    lacking,
+    notes,
     render_blocks,
     render_table,
+    tabulate,
 )
-from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
+from crawlgauge.report.words import (
+    STATUSES,
+    Phrase,
+    explain_ranges,
+    grouped,
+    number_of,
+    with_range,
+)
 
-__all__ = ["say_union", "say_untestable", "to_blocks", "to_text"]
-
-
-# ---------------------------------------------------------- what all crawls together hold, in words
-
-
-_INDENT = " " * len("Persistence  ")
-
-
-def say_union(union: Union, what: str) -> Block:
-    """Return what all crawls together hold of the living, what of it is gone, what none holds.
-
-    Parameters
-    ----------
-    union
-        The numbers.
-    what
-        What is counted, in the plural.
-    """
-    numbers = [
-        ("all crawls", union.coverage),
-        ("dead", union.dead_share),
-        ("unseen", union.n_unseen),
-    ]
-    lines = [
-        _line(
-            "All crawls",
-            f"{union.n_distinct:,} different {what}, {{}} of those that lived at the newest crawl",
-            union.coverage,
-            with_range(union.coverage, percent),
-        ),
-        _line(
-            "Dead",
-            "{} of what all crawls hold did not live any more",
-            union.dead_share,
-            with_range(union.dead_share, percent),
-        ),
-        _line(
-            "Unseen",
-            f"{{}} {what} lived at the time of a crawl and are in none",
-            union.n_unseen,
-            with_range(union.n_unseen, count),
-        ),
-    ]
-    notes = [*explain_ranges(numbers), *([union.caution] if union.caution else [])]
-    return [*lines, *(Paragraph(text=text, role="note") for text in notes)]
-
-
-def _line(name: str, sentence: str, number: Estimate, text: str) -> Paragraph:
-    said = sentence.format(text)
-    if number.value is None:
-        said = f"unknown ({number.reason})"
-    return Paragraph(text=said, first=name.ljust(len(_INDENT)), rest=_INDENT)
-
-
-# ------------------------------------------- `Estimates` in words, in the order in which people ask
-
+__all__ = ["say_untestable", "to_blocks", "to_text"]
 
 _TABLE_WIDTH = 100
-_VERDICTS: Mapping[Status, str] = {
-    "fail": "failed",
-    "warn": "look",
-    "info": "finding",
-    "ok": "ok",
-    "na": "not testable",
-}
-_ROLES: Mapping[Status, Role] = {"fail": "fail", "warn": "warn"}
-_IN_BRIEF: tuple[Status, ...] = ("ok", "na")
+_INDENT = " " * len("Persistence  ")
+_GRAVE: dict[str, Role] = {"fail": "fail", "warn": "warn"}
+_IN_BRIEF = ("ok", "na")
 
 
 def to_blocks(estimates: Estimates) -> list[Block]:
@@ -107,29 +56,25 @@ def to_blocks(estimates: Estimates) -> list[Block]:
         crawls together hold, the published method's fit, the checks, and what to be careful
         about.
     """
-    blocks: list[Block] = [
+    noun, union = things(estimates.level), estimates.union
+    trust: list[Block] = []
+    estimators: list[Block] = []
+    if estimates.agreement.grade != "none":
+        # What the grade rests on, and what no grade can tell.
+        grade = f"Grade {estimates.agreement.grade}: {estimates.agreement.reason}"
+        trust = [[Paragraph(text=text) for text in (grade, *say_untestable(estimates))]]
+        estimators = _say_estimators(estimates)
+    return [
         [Paragraph(text=estimates.headline.statement, role="answer")],
+        *trust,
         *_say_crawls(estimates),
         _say_turnover(estimates),
-        *([] if estimates.union is None else [say_union(estimates.union, things(estimates.level))]),
-        _say_paper(estimates.paper, things(estimates.level)),
+        *([] if union is None else [_say_union(union, noun)]),
+        _say_paper(estimates.paper, noun),
+        *estimators,
+        *([_say_checks(estimates.checks)] if estimates.checks else []),
+        *cautions(estimates.warnings),
     ]
-    if estimates.agreement.grade != "none":
-        blocks.insert(1, _say_trust(estimates))
-        blocks += _say_estimators(estimates)
-    if estimates.checks:
-        blocks.append(_say_checks(estimates.checks))
-    if estimates.warnings:
-        bullets = [Paragraph(text=text, first="• ", rest="  ") for text in estimates.warnings]
-        blocks.append([Paragraph(text="What to be careful about:", role="heading"), *bullets])
-    return blocks
-
-
-def _say_trust(estimates: Estimates) -> Block:
-    """Say what the grade rests on, and what no grade can tell."""
-    agreement = estimates.agreement
-    texts = (f"Grade {agreement.grade}: {agreement.reason}", *say_untestable(estimates))
-    return [Paragraph(text=text) for text in texts]
 
 
 def say_untestable(estimates: Estimates) -> tuple[str, ...]:
@@ -163,41 +108,33 @@ def say_untestable(estimates: Estimates) -> tuple[str, ...]:
 
 def _say_crawls(estimates: Estimates) -> list[Block]:
     noun = things(estimates.level)
-    columns = [
-        Column(header="crawl"),
-        Column(header="date"),
-        Column(header=noun, align="right"),
-        Column(header="coverage", align="right"),
-        Column(header="population", align="right"),
+    fields: list[Field] = [
+        ("crawl", lambda row: row[0].label),
+        ("date", lambda row: row[0].date.isoformat()),
+        (noun, lambda row: row[0].n_urls, grouped),
+        ("coverage", lambda row: row[1].coverage, percent),
+        ("population", lambda row: row[1].population, count),
     ]
-    rows = [
-        [
-            crawl.label,
-            crawl.date.isoformat(),
-            f"{crawl.n_urls:,}",
-            with_range(row.coverage, percent),
-            with_range(row.population, count),
-        ]
-        for crawl, row in zip(estimates.crawls, estimates.per_crawl, strict=True)
-    ]
+    rows = list(zip(estimates.crawls, estimates.per_crawl, strict=True))
+    table = tabulate(rows, *fields)
     footnotes = _list_reasons(estimates.per_crawl)
-    notes = [row.note for row in estimates.per_crawl]
-    if any(notes):
-        width = len(_rule(render_table(columns, rows))) + len("  ")
-        columns.append(Column(header="note"))
-        if width + max(map(len, notes)) > _TABLE_WIDTH:
-            notes, explained = _number_notes(notes)
-            footnotes += explained
-        rows = [[*row, note] for row, note in zip(rows, notes, strict=True)]
-    footnotes.append(
-        Paragraph(
-            text=f"Population: the {noun} that a crawl could have reached; coverage: the share "
-            "it holds.",
-            role="note",
-        )
+    remarks = [row.note for row in estimates.per_crawl]
+    if any(remarks):
+        rule = render_table(table.columns, table.rows).split("\n")[1]
+        shown = {remark: remark for remark in remarks}
+        if len(rule) + len("  ") + max(map(len, remarks)) > _TABLE_WIDTH:
+            # Too long for the table: marks stand in it, and the notes below.
+            several = dict.fromkeys(filter(None, remarks))
+            shown |= {remark: f"[{k}]" for k, remark in enumerate(several, start=1)}
+            footnotes += [
+                Paragraph(text=remark, first=f"{shown[remark]} ", rest="    ", role="note")
+                for remark in several
+            ]
+        table = tabulate(rows, *fields, ("note", lambda row: shown[row[1].note]))
+    meaning = (
+        f"Population: the {noun} that a crawl could have reached; coverage: the share it holds."
     )
-    grid = Grid(columns=tuple(columns), rows=tuple(map(tuple, rows)))
-    return [[grid, *_trend(estimates.per_crawl)], footnotes]
+    return [[table, *_trend(estimates.per_crawl)], [*footnotes, *notes(meaning)]]
 
 
 def _trend(rows: tuple[CrawlEstimate, ...]) -> list[Trend]:
@@ -209,43 +146,24 @@ def _trend(rows: tuple[CrawlEstimate, ...]) -> list[Trend]:
     return [Trend(name="Coverage over time", values=values, text=text)]
 
 
-def _rule(table: str) -> str:
-    return table.split("\n")[1]
-
-
-def _number_notes(notes: list[str]) -> tuple[list[str], list[Paragraph]]:
-    """Return a mark for each note that is too long for the table, and the notes by their marks."""
-    marks = {note: f"[{k}]" for k, note in enumerate(dict.fromkeys(filter(None, notes)), start=1)}
-    explained = [
-        Paragraph(text=note, first=f"{mark} ", rest="    ", role="note")
-        for note, mark in marks.items()
-    ]
-    return [marks.get(note, "") for note in notes], explained
-
-
-def _list_reasons(rows: tuple[CrawlEstimate, ...]) -> list[Paragraph]:
+def _list_reasons(rows: tuple[CrawlEstimate, ...]) -> list[Item]:
     """Say once for each reason which crawls lack a value because of it."""
-    lacking: dict[str, list[str]] = {}
+    lacks: dict[str, list[str]] = {}
     for row in rows:
-        coverage, population = _why_unknown(row.coverage), _why_unknown(row.population)
+        coverage, population = (
+            number.reason if number.value is None else None
+            for number in (row.coverage, row.population)
+        )
+        concerned = [
+            (coverage, f"{row.label} (coverage)"),
+            (population, f"{row.label} (population)"),
+        ]
         if coverage == population:
-            reasons = {coverage: row.label}
-        else:
-            reasons = {
-                coverage: f"{row.label} (coverage)",
-                population: f"{row.label} (population)",
-            }
-        for reason, name in reasons.items():
+            concerned = [(coverage, row.label)]
+        for reason, name in concerned:
             if reason:
-                lacking.setdefault(reason, []).append(name)
-    return [
-        Paragraph(text=f"{names(labels)}: {reason}", first=f"{UNKNOWN} ", rest="  ", role="note")
-        for reason, labels in lacking.items()
-    ]
-
-
-def _why_unknown(number: Estimate) -> str | None:
-    return number.reason if number.value is None else None
+                lacks.setdefault(reason, []).append(name)
+    return lacking(*(f"{names(labels)}: {reason}" for reason, labels in lacks.items()))
 
 
 def _say_turnover(estimates: Estimates) -> Block:
@@ -253,39 +171,53 @@ def _say_turnover(estimates: Estimates) -> Block:
     persistence, growth = estimates.persistence, estimates.growth_per_year
     half_life = estimates.half_life_years
     lives_on = f"{{}} of the {noun} live on for a year"
-    lines = [
+    turnover = [("persistence", persistence), ("half-life", half_life), ("growth", growth)]
+    return [
         _say_number("Persistence", persistence, percent, lives_on),
         _say_number("Half-life", half_life, span, f"half of the {noun} are gone after {{}}"),
         _say_number("Growth", growth, growth_per_year, "the population changes by {}"),
+        *notes(*explain_ranges([*numbers_per_crawl(estimates), *turnover])),
     ]
-    per_crawl = [
+
+
+def numbers_per_crawl(estimates: Estimates) -> list[tuple[str, Estimate]]:
+    """Return coverage and population of each crawl by name."""
+    return [
         named
         for row in estimates.per_crawl
         for named in (("coverage", row.coverage), ("population", row.population))
     ]
-    turnover = [("persistence", persistence), ("half-life", half_life), ("growth", growth)]
-    ranges = explain_ranges([*per_crawl, *turnover])
-    return [*lines, *(Paragraph(text=sentence, role="note") for sentence in ranges)]
 
 
-def _say_number(
-    name: str, number: Estimate, phrase: Callable[[float], str], sentence: str
-) -> Paragraph:
+def _say_number(name: str, number: Estimate, phrase: Phrase, sentence: str) -> Paragraph:
+    text = sentence.format(with_range(number, phrase))
     if number.value is None:
         text = f"unknown ({number.reason})"
-    else:
-        text = sentence.format(with_range(number, phrase))
-    indent = " " * len("Persistence  ")
-    return Paragraph(text=text, first=name.ljust(len(indent)), rest=indent)
+    return Paragraph(text=text, first=name.ljust(len(_INDENT)), rest=_INDENT)
+
+
+def _say_union(union: Union, what: str) -> Block:
+    """Return what all crawls together hold of the living, what of it is gone, what none holds."""
+    ranges = explain_ranges(
+        [("all crawls", union.coverage), ("dead", union.dead_share), ("unseen", union.n_unseen)]
+    )
+    held = f"{union.n_distinct:,} different {what}, {{}} of those that lived at the newest crawl"
+    unseen = f"{{}} {what} lived at the time of a crawl and are in none"
+    dead = "{} of what all crawls hold did not live any more"
+    return [
+        _say_number("All crawls", union.coverage, percent, held),
+        _say_number("Dead", union.dead_share, percent, dead),
+        _say_number("Unseen", union.n_unseen, count, unseen),
+        *notes(*filter(None, (*ranges, union.caution))),
+    ]
 
 
 def _say_paper(paper: PaperFit, noun: str) -> Block:
-    pairs = "1 pair" if paper.n_pairs == 1 else f"{paper.n_pairs:,} pairs"
-    heading = f"The published method (one line through the overlaps of {pairs} of crawls)"
+    pairs = number_of(paper.n_pairs, "pair")
+    title = f"The published method (one line through the overlaps of {pairs} of crawls)"
     if paper.coverage is None or paper.persistence is None:
         text = (
-            f"{heading}: no line can be drawn, as that takes pairs of two different time "
-            "differences."
+            f"{title}: no line can be drawn, as that takes pairs of two different time differences."
         )
         return [Paragraph(text=text, rest="  ")]
     numbers = [
@@ -303,53 +235,36 @@ def _say_paper(paper: PaperFit, noun: str) -> Block:
         "A line for each starting crawl: crawlgauge estimate --json, under paper.per_start.",
     ]
     return [
-        Paragraph(text=f"{heading}:", role="heading"),
+        heading(f"{title}:"),
         *(Paragraph(text=sentence, first="  ", rest="  ") for sentence in sentences),
     ]
 
 
 def _say_estimators(estimates: Estimates) -> list[Block]:
-    columns = (
-        Column(header="estimator"),
-        Column(header="coverage", align="right"),
-        Column(header="persistence", align="right"),
-        Column(header="population", align="right"),
+    table = tabulate(
+        estimates.estimators,
+        ("estimator", "name"),
+        ("coverage", "coverage", _possible),
+        ("persistence", "persistence", _possible),
+        ("population", "population", count),
     )
-    rows = tuple(
-        (
-            row.name,
-            _possible(row.coverage),
-            _possible(row.persistence),
-            UNKNOWN if row.population is None else count(row.population),
-        )
-        for row in estimates.estimators
-    )
-    heading = (
-        "Estimators side by side (what each assumes: crawlgauge estimate --explain estimators)"
-    )
-    return [[Paragraph(text=heading, role="heading")], [Grid(columns=columns, rows=rows)]]
+    title = "Estimators side by side (what each assumes: crawlgauge estimate --explain estimators)"
+    return [[heading(title)], [table]]
 
 
-def _possible(share: float | None) -> str:
+def _possible(share: float) -> str:
     """Write a share; more than all is no share."""
-    if share is None:
-        return UNKNOWN
     return percent(share) if share <= 1 else "over 100 %"
 
 
 def _say_checks(checks: Sequence[Check]) -> Block:
-    heading = "Checks (more on each: crawlgauge estimate --explain CHECK):"
-    items: list[Item] = [Paragraph(text=heading, role="heading")]
-    for check in sorted(checks, key=lambda check: list(_VERDICTS).index(check.status)):
-        if check.status not in _IN_BRIEF:
-            text = f"{_VERDICTS[check.status]} ({check.id}): {check.message}"
-            role = _ROLES.get(check.status, "text")
-            items.append(Paragraph(text=text, first="• ", rest="  ", role=role))
-    for status in _IN_BRIEF:
-        alike = [check.id for check in checks if check.status == status]
-        if alike:
-            text = f"{_VERDICTS[status]}: {', '.join(alike)}"
-            items.append(Paragraph(text=text, first="• ", rest="  "))
+    items: list[Item] = [heading("Checks (more on each: crawlgauge estimate --explain CHECK):")]
+    for status, words in STATUSES.items():
+        alike = [check for check in checks if check.status == status]
+        texts: Iterable[str] = (f"{words.word} ({check.id}): {check.message}" for check in alike)
+        if alike and status in _IN_BRIEF:
+            texts = [f"{words.word}: {', '.join(check.id for check in alike)}"]
+        items += bullets(texts, role=_GRAVE.get(status, "text"))
     return items
 
 

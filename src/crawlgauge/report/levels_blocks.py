@@ -1,9 +1,12 @@
 """URLs beside contents or texts in words: what has moved, what is held twice, what has changed."""
 
+from operator import itemgetter
+from typing import Any
+
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.phrases import count, percent, things
-from crawlgauge.report.blocks import Block, Column, Grid, Paragraph
-from crawlgauge.report.range_text import UNKNOWN, with_range
+from crawlgauge.report.blocks import Block, Grid, bullets, heading, tabulate, to_cell
+from crawlgauge.report.words import grouped
 
 __all__ = ["to_blocks"]
 
@@ -32,36 +35,38 @@ def to_blocks(by_url: Estimates, by_content: Estimates) -> list[Block]:
         Estimated from contents or texts of the same crawls.
     """
     noun = things(by_content.level)
-    heading = f"URLs and {noun} compared:"
     sentences = [
         _say_copies(by_url, by_content),
         _say_turnover(by_url, by_content),
         _say_coverage(by_url.headline.coverage, by_content.headline.coverage, noun),
     ]
-    bullets = (Paragraph(text=text, first="• ", rest="  ") for text in sentences if text)
-    return [[Paragraph(text=heading, role="heading")], [_tabulate(by_url, by_content)], [*bullets]]
+    return [
+        [heading(f"URLs and {noun} compared:")],
+        [_tabulate(by_url, by_content)],
+        bullets(text for text in sentences if text),
+    ]
 
 
 def _tabulate(by_url: Estimates, by_content: Estimates) -> Grid:
-    both = (by_url, by_content)
-    newest = by_url.newest.label
-    rows = [
-        (f"in the newest crawl ({newest})", *(f"{item.crawls[-1].n_urls:,}" for item in both)),
-        ("found again from the crawl before", *map(_found_again_text, both)),
-        ("coverage of a typical crawl", *(_share(item.headline.coverage) for item in both)),
-        ("live on for a year", *(_share(item.persistence) for item in both)),
-        ("could have been reached", *(with_range(item.population, count) for item in both)),
+    both, newest = (by_url, by_content), by_url.newest.label
+    rows: list[tuple[Any, ...]] = [
+        (f"in the newest crawl ({newest})", *(item.crawls[-1].n_urls for item in both)),
+        ("found again from the crawl before", *map(_found_again, both)),
+        ("coverage of a typical crawl", *(item.headline.coverage for item in both)),
+        ("live on for a year", *(item.persistence for item in both)),
+        ("could have been reached", *(item.population for item in both)),
     ]
-    columns = (
-        Column(header=""),
-        Column(header=things(by_url.level), align="right"),
-        Column(header=things(by_content.level), align="right"),
+    phrases = (grouped, percent, percent, percent, count)
+    cells = [
+        (name, *(to_cell(number, phrase) for number in numbers))
+        for (name, *numbers), phrase in zip(rows, phrases, strict=True)
+    ]
+    return tabulate(
+        cells,
+        ("", itemgetter(0)),
+        (things(by_url.level), itemgetter(1), count),
+        (things(by_content.level), itemgetter(2), count),
     )
-    return Grid(columns=columns, rows=tuple(rows))
-
-
-def _share(number: Estimate) -> str:
-    return with_range(number, percent)
 
 
 def _found_again(estimates: Estimates) -> float | None:
@@ -71,11 +76,6 @@ def _found_again(estimates: Estimates) -> float | None:
     labels = estimates.crawls[-2].label, estimates.crawls[-1].label
     pairs = (row for row in estimates.residuals if (row.a, row.b) == labels)
     return next((row.containment for row in pairs), None)
-
-
-def _found_again_text(estimates: Estimates) -> str:
-    share = _found_again(estimates)
-    return UNKNOWN if share is None else percent(share)
 
 
 def _say_copies(by_url: Estimates, by_content: Estimates) -> str | None:
@@ -117,31 +117,26 @@ def _say_turnover(by_url: Estimates, by_content: Estimates) -> str | None:
 
 def _say_coverage(urls: Estimate, contents: Estimate, noun: str) -> str:
     if urls.value is None or contents.value is None:
-        return (
-            f"Coverage cannot be compared, as it is known neither for URLs nor for {noun}."
-            if urls.value is None and contents.value is None
-            else "Coverage cannot be compared, as it is known for one of them only."
-        )
+        neither = urls.value is None and contents.value is None
+        which = f"neither for URLs nor for {noun}" if neither else "for one of them only"
+        return f"Coverage cannot be compared, as it is known {which}."
     gap = contents.value - urls.value
     if abs(gap) < _LEAST_POINTS or _overlap(urls, contents):
         return (
             "Their coverages do not differ by more than their ranges: "
             f"{percent(urls.value)} by URLs, {percent(contents.value)} by {noun}."
         )
+    numbers = f"{percent(contents.value)} against {percent(urls.value)}"
     if gap > 0:
         return (
-            f"By their {noun} the crawls cover more than by their URLs ({_pair(contents, urls)}): "
+            f"By their {noun} the crawls cover more than by their URLs ({numbers}): "
             f"what one address misses is held under another. For how much of what there is to read "
             f"the archive holds, take the {noun}; for how many addresses it answers, the URLs."
         )
     return (
-        f"By their {noun} the crawls cover less than by their URLs ({_pair(contents, urls)}): they "
+        f"By their {noun} the crawls cover less than by their URLs ({numbers}): they "
         "miss versions of pages whose addresses they hold."
     )
-
-
-def _pair(first: Estimate, second: Estimate) -> str:
-    return f"{percent(first.value or 0)} against {percent(second.value or 0)}"
 
 
 def _overlap(one: Estimate, two: Estimate) -> bool:

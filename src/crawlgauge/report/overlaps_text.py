@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from crawlgauge.model.phrases import percent, things
 from crawlgauge.overlaps.table import OverlapTable, Pair
 from crawlgauge.report.blocks import Column, render_table
-from crawlgauge.report.range_text import UNKNOWN
+from crawlgauge.report.words import UNKNOWN
 
 __all__ = ["to_text"]
 

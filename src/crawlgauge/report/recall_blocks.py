@@ -1,11 +1,20 @@
 """The recall of a reference in words, in the order in which people ask."""
 
+from collections.abc import Iterator
+
 from crawlgauge.crawl import DAYS_PER_YEAR
-from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent, span
 from crawlgauge.model.recall import FrontierBound, Recall, Reference, UniformCheck
-from crawlgauge.report.blocks import Block, Column, Grid, Item, Paragraph
-from crawlgauge.report.range_text import explain_ranges, with_range
+from crawlgauge.report.blocks import (
+    Block,
+    Field,
+    Paragraph,
+    cautions,
+    heading,
+    notes,
+    tabulate,
+)
+from crawlgauge.report.words import explain_ranges, grouped, with_range
 
 __all__ = ["to_blocks"]
 
@@ -32,25 +41,19 @@ def to_blocks(recall: Recall) -> list[Block]:
         blocks.append(_say_uniform(recall.uniform))
     if recall.frontier is not None:
         blocks.append(_say_frontier(recall.frontier))
-    if recall.warnings:
-        bullets = [Paragraph(text=text, first="• ", rest="  ") for text in recall.warnings]
-        blocks.append([Paragraph(text="What to be careful about:", role="heading"), *bullets])
-    return [block for block in blocks if block]
+    return [*blocks, *cautions(recall.warnings)]
 
 
 def _answer(recall: Recall, reference: Reference) -> str:
     noun = _NOUNS[reference.kind]
     least = "at least " if any(row.is_least for row in recall.per_crawl) else ""
     newest = recall.per_crawl[-1]
+    name = "standard input" if reference.name == "-" else reference.name
     return (
         f"All crawls together hold {least}{with_range(recall.union, percent)} of the {noun} of "
-        f"{_name(reference)}: {recall.n_held:,} of {recall.n_looked_for:,}. The newest, "
+        f"{name}: {recall.n_held:,} of {recall.n_looked_for:,}. The newest, "
         f"{newest.crawl.label}, holds {least}{with_range(newest.recall, percent)}."
     )
-
-
-def _name(reference: Reference) -> str:
-    return "standard input" if reference.name == "-" else reference.name
 
 
 def _say_reference(reference: Reference, recall: Recall) -> Block:
@@ -63,96 +66,64 @@ def _say_reference(reference: Reference, recall: Recall) -> Block:
     if reference.left_out:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in reference.left_out)
         parts.append(f"left out: {reasons}")
-    items: list[Item] = [Paragraph(text=f"The reference has {'; '.join(parts)}.")]
-    if recall.n_looked_for < reference.n_distinct:
-        items.append(
-            Paragraph(
-                text=f"The crawls are samples: only the {recall.n_looked_for:,} of them that "
-                "belong to the sample can be looked for, and count.",
-                role="note",
-            )
-        )
-    return items
+    sampled = (
+        f"The crawls are samples: only the {recall.n_looked_for:,} of them that belong to the "
+        "sample can be looked for, and count."
+    )
+    is_sampled = recall.n_looked_for < reference.n_distinct
+    return [
+        Paragraph(text=f"The reference has {'; '.join(parts)}."),
+        *notes(*([sampled] if is_sampled else [])),
+    ]
 
 
 def _say_crawls(recall: Recall, reference: Reference) -> list[Block]:
+    fields: list[Field] = [
+        ("crawl", "crawl.label"),
+        ("date", lambda row: row.crawl.date.isoformat()),
+        ("held", "n_held", grouped),
+        ("of", "n_looked_for", grouped),
+        ("recall", "recall", percent),
+    ]
+    if reference.kind == "url":
+        fields.append(("by the series", "coverage", percent))
+    if recall.uniform is not None:
+        fields.append(("by the reference", "by_reference", percent))
+    return [[tabulate(recall.per_crawl, *fields)], notes(*_list_notes(recall, reference))]
+
+
+def _list_notes(recall: Recall, reference: Reference) -> Iterator[str]:
     is_url = reference.kind == "url"
-    columns = [
-        Column(header="crawl"),
-        Column(header="date"),
-        Column(header="held", align="right"),
-        Column(header="of", align="right"),
-        Column(header="recall", align="right"),
-    ]
-    if is_url:
-        columns.append(Column(header="by the series", align="right"))
-    if recall.uniform is not None:
-        columns.append(Column(header="by the reference", align="right"))
-    rows = []
-    for row in recall.per_crawl:
-        cells = [
-            row.crawl.label,
-            row.crawl.date.isoformat(),
-            f"{row.n_held:,}",
-            f"{row.n_looked_for:,}",
-            with_range(row.recall, percent),
-        ]
-        if is_url:
-            cells.append(with_range(row.coverage, percent))
-        if row.by_reference is not None:
-            cells.append(with_range(row.by_reference, percent))
-        rows.append(tuple(cells))
-    notes: list[Item] = [
-        Paragraph(text=text, role="note") for text in explain_ranges(_list_numbers(recall, is_url))
-    ]
-    notes.append(
-        Paragraph(
-            text="The intervals of recall, Wilson's, take the reference for a sample of what it "
-            "stands for.",
-            role="note",
-        )
-    )
-    if is_url:
-        notes.append(
-            Paragraph(text="By the series: coverage as crawlgauge estimate gives it.", role="note")
-        )
-    if recall.uniform is not None:
-        notes.append(
-            Paragraph(
-                text="By the reference: coverage as its recall gives it, carried over the time "
-                "between reference and crawl by what lives on.",
-                role="note",
-            )
-        )
-    elif is_url:
-        notes.append(
-            Paragraph(
-                text="Recall is coverage only if the reference is a uniform sample of what could "
-                "be crawled (--uniform, with its --date): most lists favour well-known pages, and "
-                "are held better than the rest.",
-                role="note",
-            )
-        )
-    if not is_url:
-        notes.append(
-            Paragraph(
-                text=f"A {reference.kind} is held if a crawl has a URL of it. That is no share of "
-                "URLs, and cannot be compared with coverage.",
-                role="note",
-            )
-        )
-    return [[Grid(columns=tuple(columns), rows=tuple(rows))], notes]
-
-
-def _list_numbers(recall: Recall, is_url: bool) -> list[tuple[str, Estimate]]:
     numbers = [("recall", row.recall) for row in recall.per_crawl]
     if is_url:
         numbers += [("coverage by the series", row.coverage) for row in recall.per_crawl]
-    return numbers + [
+    numbers += [
         ("coverage by the reference", row.by_reference)
         for row in recall.per_crawl
         if row.by_reference is not None
     ]
+    yield from explain_ranges(numbers)
+    yield (
+        "The intervals of recall, Wilson's, take the reference for a sample of what it stands for."
+    )
+    if is_url:
+        yield "By the series: coverage as crawlgauge estimate gives it."
+    if recall.uniform is not None:
+        yield (
+            "By the reference: coverage as its recall gives it, carried over the time between "
+            "reference and crawl by what lives on."
+        )
+    elif is_url:
+        yield (
+            "Recall is coverage only if the reference is a uniform sample of what could be "
+            "crawled (--uniform, with its --date): most lists favour well-known pages, and are "
+            "held better than the rest."
+        )
+    if not is_url:
+        yield (
+            f"A {reference.kind} is held if a crawl has a URL of it. That is no share of URLs, "
+            "and cannot be compared with coverage."
+        )
 
 
 def _say_uniform(check: UniformCheck) -> Block:
@@ -162,33 +133,28 @@ def _say_uniform(check: UniformCheck) -> Block:
         else f"{span(abs(check.gap_days) / DAYS_PER_YEAR)} "
         f"{'later' if check.gap_days > 0 else 'earlier'}"
     )
-    return [
-        Paragraph(text="As a uniform sample of what could be crawled:", role="heading"),
+    said = [
         Paragraph(
             text=f"The nearest crawl is {check.label}, {apart}. It covers "
             f"{with_range(check.by_reference, percent)} by the reference, whatever the crawler "
             f"favours, and {with_range(check.by_series, percent)} by the series of crawls."
         ),
         Paragraph(text=check.verdict),
-        *_say_union(check),
     ]
-
-
-def _say_union(check: UniformCheck) -> list[Paragraph]:
-    if check.union_by_reference.value is None:
-        return []
-    text = (
-        "Of what lived at the newest crawl, all crawls together hold "
-        f"{with_range(check.union_by_reference, percent)} by the reference"
-    )
-    if check.union_by_series.value is not None:
-        text += f", and {with_range(check.union_by_series, percent)} by the series"
-    return [Paragraph(text=f"{text}.")]
+    if check.union_by_reference.value is not None:
+        text = (
+            "Of what lived at the newest crawl, all crawls together hold "
+            f"{with_range(check.union_by_reference, percent)} by the reference"
+        )
+        if check.union_by_series.value is not None:
+            text += f", and {with_range(check.union_by_series, percent)} by the series"
+        said.append(Paragraph(text=f"{text}."))
+    return [heading("As a uniform sample of what could be crawled:"), *said]
 
 
 def _say_frontier(bound: FrontierBound) -> Block:
     return [
-        Paragraph(text="By what was left in the queues:", role="heading"),
+        heading("By what was left in the queues:"),
         Paragraph(
             text=f"{bound.label} holds {count(bound.n_urls)} URLs and knew of "
             f"{count(bound.n_queued)} more. {bound.verdict} URLs that no page links to, or that "

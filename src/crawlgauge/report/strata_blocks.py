@@ -2,11 +2,13 @@
 
 import csv
 import io
+from collections.abc import Iterator
 
 from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.model.strata import Strata, StratumEstimate
-from crawlgauge.report.blocks import Block, Column, Grid, Paragraph
-from crawlgauge.report.range_text import UNKNOWN, explain_ranges, with_range
+from crawlgauge.report.blocks import Block, Paragraph, cautions, notes, tabulate
+from crawlgauge.report.charts.chart import to_inert
+from crawlgauge.report.words import explain_ranges, with_range
 
 __all__ = ["to_blocks"]
 
@@ -31,38 +33,21 @@ def to_blocks(strata: Strata, *, top: int | None = DEFAULT_TOP) -> list[Block]:
         How many strata the table has at most; None for all.
     """
     shown = strata.strata if top is None else strata.strata[:top]
-    blocks: list[Block] = [
+    table = tabulate(
+        shown,
+        (strata.noun[0], _write_name),
+        ("held", "n_urls", count),
+        ("coverage", "coverage", percent),
+        ("population", "population", count),
+        ("missing", "missing.value", count),
+        ("persistence", "persistence", percent),
+    )
+    return [
         [Paragraph(text=strata.statement, role="answer")],
-        [_table(strata, shown)],
-        _footnotes(strata, shown),
+        [table],
+        notes(*_list_notes(strata, shown)),
+        *cautions(strata.warnings),
     ]
-    if strata.warnings:
-        bullets = [Paragraph(text=text, first="• ", rest="  ") for text in strata.warnings]
-        blocks.append([Paragraph(text="What to be careful about:", role="heading"), *bullets])
-    return blocks
-
-
-def _table(strata: Strata, shown: tuple[StratumEstimate, ...]) -> Grid:
-    columns = (
-        Column(header=strata.noun[0]),
-        Column(header="held", align="right"),
-        Column(header="coverage", align="right"),
-        Column(header="population", align="right"),
-        Column(header="missing", align="right"),
-        Column(header="persistence", align="right"),
-    )
-    rows = tuple(
-        (
-            _write_name(stratum),
-            count(stratum.n_urls),
-            with_range(stratum.coverage, percent),
-            with_range(stratum.population, count),
-            UNKNOWN if stratum.missing.value is None else count(stratum.missing.value),
-            with_range(stratum.persistence, percent),
-        )
-        for stratum in shown
-    )
-    return Grid(columns=columns, rows=rows)
 
 
 def _write_name(stratum: StratumEstimate) -> str:
@@ -78,40 +63,42 @@ def _write_name(stratum: StratumEstimate) -> str:
     return name
 
 
-def _footnotes(strata: Strata, shown: tuple[StratumEstimate, ...]) -> Block:
+def _list_notes(strata: Strata, shown: tuple[StratumEstimate, ...]) -> Iterator[str]:
     noun, many = things("url"), strata.noun[1]
-    notes: list[str] = []
     n_left = len(strata.strata) - len(shown)
     if n_left:
-        notes.append(f"{n_left:,} more, of which less is missing: crawlgauge strata --top all.")
-    notes += [f"{names(labels)}: {reason}." for reason, labels in _lacking(shown).items()]
-    notes.append(
+        yield f"{n_left:,} more, of which less is missing: crawlgauge strata --top all."
+    unknown: dict[str, list[str]] = {}
+    for stratum in shown:
+        if stratum.coverage.value is None and stratum.coverage.reason:
+            unknown.setdefault(stratum.coverage.reason, []).append(_write_name(stratum))
+    for reason, labels in unknown.items():
+        yield f"{names(labels)}: {reason}."
+    yield (
         f"Of crawl {strata.newest}: held, the {noun} that it has; population, those that it could "
         "have reached; coverage, the share that it holds of them; missing, the others. "
         "Persistence: the share that lives on for a year."
     )
     if strata.post_stratified.population.value is not None:
-        notes.append(_say_whole(strata))
+        yield _say_whole(strata)
     if strata.n_pooled:
-        notes.append(
+        yield (
             f"In square brackets: how many small {many} a row stands for. {strata.n_pooled:,} of "
             f"{strata.n_distinct:,} {many} share fewer than {strata.min_shared} {noun} in the "
             "median pair of crawls, and are pooled."
         )
-    numbers = [
+    yield from explain_ranges(
         (name, getattr(stratum, name))
         for stratum in shown
         for name in ("coverage", "population", "persistence")
-    ]
-    notes += explain_ranges(numbers)
+    )
     if strata.sample_rate < 1:
-        notes.append(
+        yield (
             f"Counted in a sample of 1 in {1 / strata.sample_rate:,.3g} {noun}, which each crawl "
             "keeps with their attributes; numbers of URLs are scaled up."
         )
     if strata.suffix_list is not None:
-        notes.append(f"Registered domains by the public suffix list of {strata.suffix_list}.")
-    return [Paragraph(text=note, role="note") for note in notes]
+        yield f"Registered domains by the public suffix list of {strata.suffix_list}."
 
 
 def _say_whole(strata: Strata) -> str:
@@ -130,39 +117,23 @@ def _say_whole(strata: Strata) -> str:
     )
 
 
-def _lacking(shown: tuple[StratumEstimate, ...]) -> dict[str, list[str]]:
-    lacking: dict[str, list[str]] = {}
-    for stratum in shown:
-        if stratum.coverage.value is None and stratum.coverage.reason:
-            lacking.setdefault(stratum.coverage.reason, []).append(_write_name(stratum))
-    return lacking
-
-
 # ------------------------------------------------------------------------------------------- CSV
 
 _ESTIMATES = ("coverage", "population", "missing", "persistence", "typical_coverage")
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def to_csv(strata: Strata) -> str:
-    """Return all strata as CSV, a row each, safe to be opened by a spreadsheet.
-
-    A name that a spreadsheet would take for a formula gets an apostrophe before it.
-    """
+    """Return all strata as CSV, a row each, safe to be opened by a spreadsheet."""
     columns = [f"{name}{end}" for name in _ESTIMATES for end in ("", "_low", "_high")]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([strata.by, "n_pooled", "n_urls", "n_crawls", *columns, "note"])
     for stratum in strata.strata:
         numbers = [getattr(stratum, name) for name in _ESTIMATES]
-        ends = [_cell(end) for number in numbers for end in (number.value, number.low, number.high)]
-        is_formula = stratum.name.startswith(_FORMULA_STARTS)
-        name = f"'{stratum.name}" if is_formula else stratum.name
+        ends = [end for number in numbers for end in (number.value, number.low, number.high)]
+        cells = ["" if end is None else f"{end:.6g}" for end in ends]
+        name = to_inert(stratum.name)
         writer.writerow(
-            [name, stratum.n_pooled, stratum.n_urls, stratum.n_crawls, *ends, stratum.note]
+            [name, stratum.n_pooled, stratum.n_urls, stratum.n_crawls, *cells, stratum.note]
         )
     return text.getvalue()
-
-
-def _cell(number: float | None) -> str:
-    return "" if number is None else f"{number:.6g}"

@@ -1,7 +1,7 @@
 """Blocks of text on a terminal: tables that fit its width, emphasis, and small pictures."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
 
 from crawlgauge.report.blocks import (
     Block,
@@ -11,13 +11,13 @@ from crawlgauge.report.blocks import (
     Trend,
     render_paragraph,
     render_table,
+    write_blocks,
 )
 
 if TYPE_CHECKING:
     from rich.table import Table
-    from rich.text import Text
 
-__all__ = ["draw_sparkline", "print_blocks"]
+__all__ = ["print_blocks"]
 
 _STYLES: dict[Role, str] = {
     "answer": "bold",
@@ -45,48 +45,44 @@ def print_blocks(blocks: Sequence[Block], output: TextIO) -> None:
         A terminal.
     """
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(file=output, highlight=False, markup=False, emoji=False)
+
+    # Lines are broken by what they say; rich would part numbers from their units.
+    def print_paragraph(item: Paragraph) -> None:
+        text = render_paragraph(item, min(console.width, _MOST_READABLE))
+        console.print(Text(text, style=_STYLES[item.role]), soft_wrap=True)
+
+    def print_trend(item: Trend) -> None:
+        bars = (_draw_sparkline(item.values), "cyan")
+        console.print(Text.assemble(f"{item.name}: ", bars, f" {item.text}"), soft_wrap=True)
+
+    def print_grid(item: Grid) -> None:
+        table, least = _to_rich_table(item, console.width)
+        # A table that is too wide is broken by the terminal: nothing is cut off.
+        console.print(table, width=max(console.width, least), crop=False)
+
+    ways: dict[type, Callable[[Any], None]] = {
+        Paragraph: print_paragraph,
+        Trend: print_trend,
+        Grid: print_grid,
+    }
     for number, block in enumerate(blocks):
         if number:
             console.print()
-        for item in block:
-            if isinstance(item, Grid):
-                table, least = _to_rich_table(item, console.width)
-                # A table that is too wide is broken by the terminal: nothing is cut off.
-                console.print(table, width=max(console.width, least), crop=False)
-            else:
-                # Lines are broken by what they say; rich would part numbers from their units.
-                console.print(_to_rich_text(item, console.width), soft_wrap=True)
+        write_blocks([block], ways)
 
 
-def draw_sparkline(values: Sequence[float | None]) -> str:
-    """Draw numbers as bars of different heights, from zero to the largest.
+def _draw_sparkline(values: Sequence[float | None]) -> str:
+    """Draw numbers as bars of different heights, from zero to the largest."""
+    largest = max((value for value in values if value is not None), default=0.0)
 
-    Examples
-    --------
-    >>> draw_sparkline([0.1, None, 0.2, 0.4])
-    '▂·▄█'
-    """
-    known = [value for value in values if value is not None]
-    largest = max(known, default=0.0)
-    return "".join(_GAP if value is None else _BARS[_height(value, largest)] for value in values)
+    def draw(value: float) -> str:
+        eighths = round(value / largest * len(_BARS)) if largest > 0 else 0
+        return _BARS[max(0, min(len(_BARS), eighths) - 1)]
 
-
-def _height(value: float, largest: float) -> int:
-    if largest <= 0:
-        return 0
-    return max(0, min(len(_BARS), round(value / largest * len(_BARS))) - 1)
-
-
-def _to_rich_text(item: Paragraph | Trend, width: int) -> "Text":
-    from rich.text import Text
-
-    if isinstance(item, Trend):
-        bars = (draw_sparkline(item.values), "cyan")
-        return Text.assemble(f"{item.name}: ", bars, f" {item.text}")
-    text = render_paragraph(item, min(width, _MOST_READABLE))
-    return Text(text, style=_STYLES[item.role])
+    return "".join(_GAP if value is None else draw(value) for value in values)
 
 
 def _to_rich_table(grid: Grid, width: int) -> tuple["Table", int]:

@@ -8,25 +8,18 @@ from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent
 from crawlgauge.model.schedule import planning_curves
 from crawlgauge.report.charts.chart import NoChart
-from crawlgauge.report.charts.estimators import (
-    draw_agreement,
-    draw_capture_frequencies,
-    draw_estimators,
-)
-from crawlgauge.report.charts.per_crawl import draw_coverage, draw_population, draw_union
-from crawlgauge.report.charts.planning import draw_plan_by_frequency, draw_plan_by_size
-from crawlgauge.report.range_text import with_range
+from crawlgauge.report.charts.figures import try_chart
+from crawlgauge.report.words import with_range
 
 
 def records(chart):
     return [dict(zip(chart.columns, row, strict=True)) for row in chart.rows]
 
 
-@pytest.mark.parametrize(
-    ("draw", "name"), [(draw_coverage, "coverage"), (draw_population, "population")]
-)
-def test_each_crawl_has_its_estimate_with_its_range(draw, name, nine):
-    for row, crawl, known in zip(records(draw(nine)), nine.crawls, nine.per_crawl, strict=True):
+@pytest.mark.parametrize("name", ["coverage", "population"])
+def test_each_crawl_has_its_estimate_with_its_range(name, nine):
+    chart = try_chart(name, nine)
+    for row, crawl, known in zip(records(chart), nine.crawls, nine.per_crawl, strict=True):
         estimate = getattr(known, name)
         assert (row["crawl"], row["date"]) == (crawl.label, crawl.date.isoformat())
         for part, value in (
@@ -38,7 +31,7 @@ def test_each_crawl_has_its_estimate_with_its_range(draw, name, nine):
 
 
 def test_the_caption_of_coverage_has_the_typical_and_the_extreme_numbers(nine):
-    caption = draw_coverage(nine).caption
+    caption = try_chart("coverage", nine).caption
     assert with_range(nine.headline.coverage, percent) in caption
     known = [row for row in nine.per_crawl if row.coverage.value is not None]
     lowest = min(known, key=lambda row: row.coverage.value)
@@ -47,21 +40,23 @@ def test_the_caption_of_coverage_has_the_typical_and_the_extreme_numbers(nine):
 
 
 def test_estimates_without_ranges_have_no_bars_and_say_why(three):
-    chart = draw_coverage(three)
+    chart = try_chart("coverage", three)
     assert all(row["low"] is None for row in records(chart))
     assert "No bars: 0 degrees of freedom" in chart.caption
 
 
 def test_a_coverage_above_100_percent_is_called_impossible(nine):
     above = replace(nine.per_crawl[1], coverage=Estimate(value=1.06, reason="as it came out"))
-    chart = draw_coverage(replace(nine, per_crawl=(nine.per_crawl[0], above, *nine.per_crawl[2:])))
+    chart = try_chart(
+        "coverage", replace(nine, per_crawl=(nine.per_crawl[0], above, *nine.per_crawl[2:]))
+    )
     assert "One crawl lies above 100 % (dashed), which is impossible" in chart.caption
 
 
 def test_an_absurdly_wide_range_does_not_flatten_the_others(nine):
     wide = Estimate(value=0.5, low=0.1, high=5000.0, basis="interval")
     rows = (*nine.per_crawl[:-1], replace(nine.per_crawl[-1], coverage=wide))
-    chart = draw_coverage(replace(nine, per_crawl=rows))
+    chart = try_chart("coverage", replace(nine, per_crawl=rows))
     domains = [
         layer["encoding"]["y"]["scale"]["domain"]
         for layer in chart.specification["layer"]
@@ -72,13 +67,13 @@ def test_an_absurdly_wide_range_does_not_flatten_the_others(nine):
 
 
 def test_without_any_coverage_the_reasons_are_given(two):
-    figure = draw_coverage(two)
+    figure = try_chart("coverage", two)
     assert isinstance(figure, NoChart)
     assert "two crawls give only coverage" in figure.reason
 
 
 def test_the_union_after_each_crawl_stands_beside_the_crawl_alone(nine):
-    chart = draw_union(nine)
+    chart = try_chart("union", nine)
     for row, union, own in zip(records(chart), nine.union.per_crawl, nine.per_crawl, strict=True):
         for value, column in ((union.value, "union_coverage"), (own.coverage.value, "coverage")):
             assert row[column] == (None if value is None else pytest.approx(value, rel=1e-5))
@@ -88,17 +83,17 @@ def test_the_union_after_each_crawl_stands_beside_the_crawl_alone(nine):
 
 def test_what_may_make_the_union_too_good_is_in_its_caption(nine):
     careful = replace(nine, union=replace(nine.union, caution="Mind the gap."))
-    assert "Mind the gap." in draw_union(careful).caption
+    assert "Mind the gap." in try_chart("union", careful).caption
 
 
 def test_pairs_alone_give_no_union_and_no_frequencies(pairs_only):
-    no_union = draw_union(replace(pairs_only, union=None))
+    no_union = try_chart("union", replace(pairs_only, union=None))
     assert "capture histories" in no_union.reason
-    assert draw_capture_frequencies(pairs_only).reason == "there are no capture histories"
+    assert try_chart("capture-frequencies", pairs_only).reason == "there are no capture histories"
 
 
 def test_frequencies_are_drawn_as_they_were_counted(nine):
-    chart = draw_capture_frequencies(nine)
+    chart = try_chart("capture-frequencies", nine)
     assert tuple(row["n_urls"] for row in records(chart)) == nine.capture_frequencies
     assert sum(row["share"] for row in records(chart)) == pytest.approx(1, abs=1e-4)
     share = nine.capture_frequencies[0] / sum(nine.capture_frequencies)
@@ -106,7 +101,7 @@ def test_frequencies_are_drawn_as_they_were_counted(nine):
 
 
 def test_every_estimator_with_a_coverage_has_a_dot_and_the_headline_a_ring(nine):
-    chart = draw_estimators(nine)
+    chart = try_chart("estimators", nine)
     known = {row.name: row.coverage for row in nine.estimators if row.coverage is not None}
     drawn = {row["estimator"]: row["coverage"] for row in records(chart)}
     assert drawn == {name: pytest.approx(value, rel=1e-5) for name, value in known.items()}
@@ -118,12 +113,12 @@ def test_every_estimator_with_a_coverage_has_a_dot_and_the_headline_a_ring(nine)
 
 def test_estimators_without_a_value_are_named(nine):
     unknown = replace(nine.estimators[0], coverage=None)
-    chart = draw_estimators(replace(nine, estimators=(unknown, *nine.estimators[1:])))
+    chart = try_chart("estimators", replace(nine, estimators=(unknown, *nine.estimators[1:])))
     assert f"No value: {unknown.name}." in chart.caption
 
 
 def test_agreement_compares_only_estimators_that_allow_for_turnover(nine):
-    chart = draw_agreement(nine)
+    chart = try_chart("agreement", nine)
     names = {row["estimator"] for row in records(chart)}
     assert {"two-way", "cjs", "known-alive"} <= names
     assert names.isdisjoint({"chao", "schnabel", "growth", "paper-forward"})
@@ -131,14 +126,14 @@ def test_agreement_compares_only_estimators_that_allow_for_turnover(nine):
 
 
 def test_estimators_that_share_all_assumptions_are_no_agreement(pairs_only):
-    assert "capture histories are needed" in draw_agreement(pairs_only).reason
+    assert "capture histories are needed" in try_chart("agreement", pairs_only).reason
 
 
 def test_plans_are_drawn_with_their_ranges(nine):
     curves = planning_curves(nine)
     for chart, points in (
-        (draw_plan_by_size(nine), curves.coverage_by_size),
-        (draw_plan_by_frequency(nine), curves.union_by_frequency),
+        (try_chart("plan-by-size", nine), curves.coverage_by_size),
+        (try_chart("plan-by-frequency", nine), curves.union_by_frequency),
     ):
         assert len(chart.rows) == len(points)
         for row, point in zip(chart.rows, points, strict=True):
@@ -153,7 +148,7 @@ def test_a_crawl_that_would_hold_all_is_not_given_as_a_percentage(nine):
     small = replace(nine.crawls[-1], n_urls=nine.crawls[-1].n_urls)
     population = Estimate(value=1.2 * small.n_urls)
     newest = replace(nine.newest, population=population)
-    chart = draw_plan_by_size(replace(nine, newest=newest, population=population))
+    chart = try_chart("plan-by-size", replace(nine, newest=newest, population=population))
     assert "one of twice the size would hold all." in chart.caption
 
 
@@ -163,6 +158,6 @@ def test_a_best_frequency_of_crawls_larger_than_any_is_warned_of(nine):
     largest = max(crawl.n_urls for crawl in nine.crawls)
     assert curves.largest == largest
     assert curves.budget / best.x > 1.5 * largest
-    caption = draw_plan_by_frequency(nine).caption
+    caption = try_chart("plan-by-frequency", nine).caption
     assert "means crawls larger than the largest so far" in caption
     assert "has not been seen" in caption

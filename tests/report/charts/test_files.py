@@ -10,10 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from crawlgauge.errors import CrawlgaugeError, FitError
-from crawlgauge.report.charts.decay import draw_decay
-from crawlgauge.report.charts.figures import Figures, to_pdf, to_png, to_svg, write_figures
-from crawlgauge.report.charts.matrices import draw_containment
-from crawlgauge.report.charts.starts import draw_start_intercepts
+from crawlgauge.report.charts.chart import RENDERERS, render_svg
+from crawlgauge.report.charts.figures import CHARTS, Figures, try_chart, write_figures
 from crawlgauge.report.charts.theme import COLUMN_WIDTH
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -32,7 +30,7 @@ HOSTILE = (
 
 @pytest.fixture(scope="module")
 def chart(pairs_only):
-    return draw_decay(pairs_only)
+    return try_chart("decay", pairs_only)
 
 
 def parse(svg):
@@ -44,33 +42,28 @@ def texts(svg):
 
 
 def test_an_svg_has_the_width_of_a_column_and_names_what_it_shows(chart):
-    root = parse(to_svg(chart))
+    root = parse(render_svg(chart))
     assert root.get("width") == str(COLUMN_WIDTH)
     assert root.get("role") == "img"
     assert root.get("aria-label") == f"{chart.title}. {chart.alternative}"
-    assert chart.title.replace(" ", "") in [text.replace(" ", "") for text in texts(to_svg(chart))]
+    assert chart.title.replace(" ", "") in [
+        text.replace(" ", "") for text in texts(render_svg(chart))
+    ]
 
 
 def test_the_title_can_be_left_to_the_page(chart):
-    drawn = "".join(texts(to_svg(chart, has_title=False)))
+    drawn = "".join(texts(render_svg(chart, has_title=False)))
     assert chart.title.partition(" ")[0] not in drawn
 
 
-def test_a_picture_for_a_dark_page_has_a_dark_background(chart):
-    backgrounds = [
-        parse(to_svg(chart, dark=dark)).find(f"{SVG}rect").get("fill") for dark in (False, True)
-    ]
-    assert backgrounds == ["#ffffff", "#16181c"]
-
-
 def test_a_point_is_drawn_for_each_pair(chart):
-    root = parse(to_svg(chart))
+    root = parse(render_svg(chart))
     (marks,) = (g for g in root.iter(f"{SVG}g") if "mark-symbol" in g.get("class", ""))
     assert len(list(marks)) == len(chart.rows)
 
 
 def test_a_png_has_84_millimetres_at_its_resolution(chart):
-    content = to_png(chart, dots_per_inch=150)
+    content = RENDERERS["png"](chart)
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
     width, _ = struct.unpack(">II", content[16:24])
     per_metre, _, unit = struct.unpack(">IIB", content[content.index(b"pHYs") + 4 :][:9])
@@ -79,7 +72,7 @@ def test_a_png_has_84_millimetres_at_its_resolution(chart):
 
 
 def test_a_pdf_has_84_millimetres(chart):
-    content = to_pdf(chart)
+    content = RENDERERS["pdf"](chart)
     assert content.startswith(b"%PDF-")
     assert content.rstrip().endswith(b"%%EOF")
     box = content[content.index(b"/MediaBox") :].split(b"]")[0].split(b"[")[1].split()
@@ -88,20 +81,20 @@ def test_a_pdf_has_84_millimetres(chart):
 
 def test_hostile_labels_are_inert_in_pictures(nine, relabel):
     hostile = relabel(nine, HOSTILE)
-    for draw in (draw_containment, draw_start_intercepts):
-        svg = to_svg(draw(hostile))
+    for name in ("containment", "start-intercepts"):
+        svg = render_svg(try_chart(name, hostile))
         root = parse(svg)
         tags = {element.tag.removeprefix(SVG) for element in root.iter()}
         assert tags.isdisjoint({"script", "b", "foreignObject", "a", "image"})
         names = {name for element in root.iter() for name in element.attrib}
         assert not any(name.startswith("on") for name in names)
-    drawn = texts(to_svg(draw_containment(hostile)))
+    drawn = texts(render_svg(try_chart("containment", hostile)))
     assert "=cmd()" in drawn
     assert '"onload="alert(1)' in drawn
 
 
 def test_no_label_becomes_code_of_the_specification(nine, relabel):
-    plain, hostile = (draw_containment(each) for each in (nine, relabel(nine, HOSTILE)))
+    plain, hostile = (try_chart("containment", each) for each in (nine, relabel(nine, HOSTILE)))
 
     def strip(chart):
         text = json.dumps({**chart.specification, "datasets": None})
@@ -118,7 +111,7 @@ def test_no_label_becomes_code_of_the_specification(nine, relabel):
 
 
 def test_a_spreadsheet_takes_no_label_for_a_formula(nine, relabel):
-    text = draw_start_intercepts(relabel(nine, HOSTILE)).to_csv()
+    text = try_chart("start-intercepts", relabel(nine, HOSTILE)).to_csv()
     labels = [row["crawl"] for row in csv.DictReader(io.StringIO(text))]
     assert "'=cmd()" in labels
     assert not any(label.startswith(("=", "+", "-", "@", "\t")) for label in labels)
@@ -180,7 +173,7 @@ def test_all_figures_are_written_with_data_and_captions(two, tmp_path):
         "decay.svg",
     ]
     captions = (folder / "captions.md").read_text(encoding="utf-8")
-    assert draw_decay(two).caption in captions
+    assert try_chart("decay", two).caption in captions
     assert "Not drawn: a line needs pairs" in captions
 
 
@@ -199,18 +192,16 @@ def test_a_folder_that_cannot_be_made_is_named(two, tmp_path):
 
 def test_figures_are_found_by_name_and_missing_ones_say_why(two, tmp_path):
     figures = Figures(two)
-    assert figures.decay() == draw_decay(two)
+    assert figures.decay() == try_chart("decay", two)
     with pytest.raises(FitError, match="there is no figure regression: a line needs pairs"):
         figures.regression()
     assert len(figures.save(tmp_path)) == 5
 
 
 def test_there_is_a_method_for_every_figure(nine):
-    from crawlgauge.report.charts.figures import CHARTS
-
-    for draw in CHARTS:
-        assert callable(getattr(Figures(nine), draw.__name__.removeprefix("draw_")))
+    for name in CHARTS:
+        assert callable(getattr(Figures(nine), name.replace("-", "_")))
 
 
 def test_texts_of_other_levels_are_called_by_their_name(pairs_only):
-    assert "contents" in draw_decay(replace(pairs_only, level="content")).caption
+    assert "contents" in try_chart("decay", replace(pairs_only, level="content")).caption

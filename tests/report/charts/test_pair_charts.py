@@ -11,16 +11,10 @@ from scipy import stats
 from crawlgauge.model.paper import fit_pooled
 from crawlgauge.model.phrases import percent, span
 from crawlgauge.report.charts.chart import NoChart
-from crawlgauge.report.charts.decay import draw_decay, draw_decay_shapes
 from crawlgauge.report.charts.drawing import heatmap_size
-from crawlgauge.report.charts.matrices import draw_containment, draw_residuals
+from crawlgauge.report.charts.figures import try_chart
 from crawlgauge.report.charts.pair_rows import fitted_pairs
-from crawlgauge.report.charts.regression import (
-    draw_regression,
-    draw_simulated_regression,
-    find_bands,
-)
-from crawlgauge.report.charts.starts import draw_start_intercepts, draw_start_lines
+from crawlgauge.report.charts.regression import find_bands
 from crawlgauge.report.charts.theme import COLUMN_WIDTH, PAGE_WIDTH
 
 
@@ -30,7 +24,7 @@ def records(chart, **wanted):
 
 
 def test_the_heatmap_has_both_directions_and_the_self_intersections(nine):
-    chart = draw_containment(nine)
+    chart = try_chart("containment", nine)
     assert len(chart.rows) == 9 * 9
     cells = {(row["a"], row["b"]): row for row in records(chart)}
     for pair in nine.residuals:
@@ -49,7 +43,7 @@ def test_the_heatmap_has_both_directions_and_the_self_intersections(nine):
 
 def test_pairs_that_are_not_known_are_left_blank_and_counted(nine):
     fewer = replace(nine, residuals=nine.residuals[:-2])
-    chart = draw_containment(fewer)
+    chart = try_chart("containment", fewer)
     assert len(chart.rows) == 9 * 9 - 4
     assert "2 pairs not known and left blank." in chart.caption
 
@@ -61,7 +55,7 @@ def test_heatmaps_use_the_whole_page_only_where_a_column_is_too_narrow():
 
 def test_the_decay_shows_each_pair_and_says_how_many_have_no_logarithm(nine):
     none = replace(nine.residuals[0], n_shared=0, containment=0.0, containment_backward=0.0)
-    chart = draw_decay(replace(nine, residuals=(none, *nine.residuals[1:])))
+    chart = try_chart("decay", replace(nine, residuals=(none, *nine.residuals[1:])))
     assert len(chart.rows) == len(nine.residuals) - 1
     assert chart.caption.startswith("35 pairs of crawls")
     assert "1 pair shares nothing and has no place on a logarithmic scale." in chart.caption
@@ -69,7 +63,7 @@ def test_the_decay_shows_each_pair_and_says_how_many_have_no_logarithm(nine):
 
 def test_without_any_overlap_there_is_no_decay(two):
     none = replace(two.residuals[0], n_shared=0, containment=0.0, containment_backward=0.0)
-    figure = draw_decay(replace(two, residuals=(none,)))
+    figure = try_chart("decay", replace(two, residuals=(none,)))
     assert isinstance(figure, NoChart)
     assert figure.reason == "no two crawls share anything"
 
@@ -107,13 +101,13 @@ def test_the_band_comes_from_leaving_out_each_crawl(pairs_only):
 
 
 def test_three_crawls_have_a_line_without_a_band(three):
-    chart = draw_regression(three)
+    chart = try_chart("regression", three)
     assert all(row["low"] is None for row in records(chart))
     assert "No band: too few crawls can be left out in turn." in chart.caption
 
 
 def test_the_caption_of_the_regression_states_the_published_numbers(pairs_only):
-    paper, caption = pairs_only.paper, draw_regression(pairs_only).caption
+    paper, caption = pairs_only.paper, try_chart("regression", pairs_only).caption
     assert f"{percent(paper.coverage)} at time difference zero" in caption
     assert f"{percent(paper.persistence)} live on for a year" in caption
     assert f"half-life {span(paper.half_life_years)}" in caption
@@ -123,23 +117,23 @@ def test_the_caption_of_the_regression_states_the_published_numbers(pairs_only):
 
 def test_r_squared_is_never_rounded_up_to_one(nine):
     assert nine.paper.r_squared > 0.995
-    assert f"R² {nine.paper.r_squared:.4f}" in draw_regression(nine).caption
+    assert f"R² {nine.paper.r_squared:.4f}" in try_chart("regression", nine).caption
 
 
 def test_a_line_that_begins_above_100_percent_is_called_impossible(impossible):
-    assert "More than 100 % is impossible" in draw_regression(impossible).caption
-    figure = draw_simulated_regression(impossible)
+    assert "More than 100 % is impossible" in try_chart("regression", impossible).caption
+    figure = try_chart("simulated-regression", impossible)
     assert isinstance(figure, NoChart)
     assert figure.reason == "no urn has the coverage of the line, 124 %"
 
 
 def test_a_web_that_loses_nothing_cannot_be_simulated(pairs_only):
     never = replace(pairs_only, paper=replace(pairs_only.paper, persistence=1.02))
-    assert "102 % live on for a year" in draw_simulated_regression(never).reason
+    assert "102 % live on for a year" in try_chart("simulated-regression", never).reason
 
 
 def test_the_simulated_urn_has_the_fitted_numbers_and_the_crawls_names(nine):
-    chart = draw_simulated_regression(nine)
+    chart = try_chart("simulated-regression", nine)
     assert len(records(chart, series="pair")) == 36
     assert {row["a"] for row in records(chart, series="pair")} == {
         crawl.label for crawl in nine.crawls[:-1]
@@ -147,7 +141,7 @@ def test_the_simulated_urn_has_the_fitted_numbers_and_the_crawls_names(nine):
     at_zero = records(chart, series="line")[0]
     assert at_zero["lag_years"] == 0
     assert at_zero["containment"] == pytest.approx(nine.paper.coverage, rel=0.03)
-    assert draw_simulated_regression(nine) == chart
+    assert try_chart("simulated-regression", nine) == chart
 
 
 def test_of_many_crawls_only_some_are_simulated(nine):
@@ -155,13 +149,13 @@ def test_of_many_crawls_only_some_are_simulated(nine):
         replace(nine.crawls[0], label=f"c{k:03}", date=nine.crawls[0].date.replace(year=1900 + k))
         for k in range(130)
     )
-    chart = draw_simulated_regression(replace(nine, crawls=crawls))
+    chart = try_chart("simulated-regression", replace(nine, crawls=crawls))
     assert len({row["a"] for row in records(chart, series="pair")}) == 39
     assert "at the dates of 40 of the 130 crawls" in chart.caption
 
 
 def test_each_starting_crawl_has_its_line(nine):
-    chart = draw_start_lines(nine)
+    chart = try_chart("start-lines", nine)
     fits = [fit for fit in nine.paper.per_start if fit.coverage is not None]
     lines = records(chart, series="line")
     assert len(lines) == 2 * len(fits)
@@ -175,7 +169,7 @@ def test_each_starting_crawl_has_its_line(nine):
 
 
 def test_intercepts_stand_at_the_dates_of_their_crawls(nine):
-    chart = draw_start_intercepts(nine)
+    chart = try_chart("start-intercepts", nine)
     dates = {crawl.label: crawl.date.isoformat() for crawl in nine.crawls}
     for row in records(chart):
         assert row["date"] == dates[row["crawl"]]
@@ -183,12 +177,12 @@ def test_intercepts_stand_at_the_dates_of_their_crawls(nine):
 
 
 def test_one_starting_crawl_is_told_of_in_the_singular(three):
-    assert draw_start_lines(three).caption.startswith("1 line, ")
-    assert "It begins at" in draw_start_intercepts(three).caption
+    assert try_chart("start-lines", three).caption.startswith("1 line, ")
+    assert "It begins at" in try_chart("start-intercepts", three).caption
 
 
 def test_residuals_are_those_of_the_estimates_and_lie_above_the_diagonal(pairs_only):
-    chart = draw_residuals(pairs_only)
+    chart = try_chart("residuals", pairs_only)
     found = {(row["a"], row["b"]): row["log_r"] for row in records(chart)}
     for pair in pairs_only.residuals:
         assert found[pair.a, pair.b] == pytest.approx(pair.log_r, rel=1e-5)
@@ -197,17 +191,17 @@ def test_residuals_are_those_of_the_estimates_and_lie_above_the_diagonal(pairs_o
 
 
 def test_the_colours_of_residuals_are_centred_on_zero_and_span_at_least_5_percent(three):
-    (layer, *_) = draw_residuals(three).specification["layer"]
+    (layer, *_) = try_chart("residuals", three).specification["layer"]
     scale = layer["encoding"]["color"]["scale"]
     assert scale == {"domain": [-0.05, 0.05], "domainMid": 0}
 
 
 def test_without_a_line_there_are_no_residuals(two):
-    assert isinstance(draw_residuals(two), NoChart)
+    assert isinstance(try_chart("residuals", two), NoChart)
 
 
 def test_every_shape_of_decay_is_drawn_with_its_coverage(pairs_only):
-    chart = draw_decay_shapes(pairs_only)
+    chart = try_chart("decay-shapes", pairs_only)
     for curve in pairs_only.decay_curves:
         points = records(chart, series=curve.name)
         assert len(points) == len(curve.lags_years)
@@ -216,10 +210,10 @@ def test_every_shape_of_decay_is_drawn_with_its_coverage(pairs_only):
 
 
 def test_a_single_shape_is_not_called_a_competition(three):
-    assert "too few pairs to compare it" in draw_decay_shapes(three).caption
+    assert "too few pairs to compare it" in try_chart("decay-shapes", three).caption
 
 
 def test_a_bend_in_the_decay_is_reported_in_the_words_of_its_check(pairs_only):
     check = replace(pairs_only.checks[0], id="curvature", status="warn", message="It bends.")
-    caption = draw_decay_shapes(replace(pairs_only, checks=(check,))).caption
+    caption = try_chart("decay-shapes", replace(pairs_only, checks=(check,))).caption
     assert re.search(r"It bends\.", caption)

@@ -53,8 +53,8 @@ def test_a_table_is_named_by_the_heading_above_it_and_sorted_by_its_numbers():
     first, second = (piece.table for piece in (*shown.first, *shown.rest) if piece.table)
     assert (first.caption, second.caption) == ("Which hosts?", "By host")
     assert first.name != second.name
-    assert [row[1].value for row in first.rows] == [1.2e6, None, -3400]
-    assert [column.is_number for column in first.columns] == [False, True]
+    assert [row[1] for row in first.grid.values] == [1.2e6, None, -3400]
+    assert [column.align for column in first.grid.columns] == ["left", "right"]
 
 
 def test_small_pictures_for_terminals_are_left_out():

@@ -17,161 +17,15 @@ from crawlgauge.report.charts.theme import DPI, themed
 
 __all__ = [
     "MAX_DRAWN_ROWS",
-    "PNG_DPI",
+    "RENDERERS",
     "Cell",
     "Chart",
     "NoChart",
     "make_folder",
-    "render_pdf",
-    "render_png",
     "render_svg",
+    "to_inert",
     "write_file",
 ]
-
-
-# ------------------------------ specifications as pictures, drawn on this machine without a network
-
-
-PNG_DPI = 300
-"""What printers ask for."""
-
-_POINTS_PER_INCH = 72
-_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
-    """A picture to be drawn: what, under which title, and what it says to those who cannot see."""
-
-    specification: Mapping[str, Any]
-    title: str
-    alternative: str
-
-
-def render_svg(drawing: Drawing, *, dark: bool = False, has_title: bool = True) -> str:
-    """Draw a picture as SVG.
-
-    Parameters
-    ----------
-    drawing
-        What to draw.
-    dark
-        For a dark background.
-    has_title
-        Whether the title is drawn; a page may have it beside the picture.
-    """
-    import vl_convert
-
-    svg: str = vl_convert.vegalite_to_svg(
-        _to_draw(drawing, dark=dark, has_title=has_title), **_options()
-    )
-    label = quoteattr(f"{drawing.title}. {drawing.alternative}")
-    return svg.replace("<svg ", f'<svg role="img" aria-label={label} ', 1)
-
-
-def render_png(drawing: Drawing, *, dots_per_inch: float = PNG_DPI) -> bytes:
-    """Draw a picture as PNG of the same size on paper.
-
-    Parameters
-    ----------
-    drawing
-        What to draw.
-    dots_per_inch
-        How finely.
-    """
-    import vl_convert
-
-    png: bytes = vl_convert.vegalite_to_png(
-        _to_draw(drawing), scale=_POINTS_PER_INCH / DPI, ppi=dots_per_inch, **_options()
-    )
-    return png
-
-
-def render_pdf(drawing: Drawing) -> bytes:
-    """Draw a picture as PDF of the same size on paper.
-
-    Parameters
-    ----------
-    drawing
-        What to draw.
-    """
-    import vl_convert
-
-    svg = vl_convert.vegalite_to_svg(_to_draw(drawing), **_options())
-    # A page of PDF takes the numbers of these attributes for points; the view box scales the rest.
-    pdf: bytes = vl_convert.svg_to_pdf(_SIZE.sub(_to_points, svg, count=1))
-    return pdf
-
-
-def _to_points(size: re.Match[str]) -> str:
-    width, height = (float(side) * _POINTS_PER_INCH / DPI for side in size.groups())
-    return f'width="{width:g}" height="{height:g}"'
-
-
-def _to_draw(drawing: Drawing, *, dark: bool = False, has_title: bool = True) -> dict[str, Any]:
-    title = drawing.title if has_title else None
-    return themed(drawing.specification, dark=dark, title=title)
-
-
-def _options() -> dict[str, Any]:
-    from altair import SCHEMA_VERSION
-
-    version = ".".join(SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    # All data are within the specification: nothing may be fetched.
-    return {"vl_version": version, "allowed_base_urls": []}
-
-
-# ---------------------------------------------------- files of figures, written whole or not at all
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file beside its place and rename it, so that it is never seen unfinished.
-
-    Parameters
-    ----------
-    path
-        Where; a file of the same name is replaced.
-    content
-        What.
-
-    Raises
-    ------
-    CrawlgaugeError
-        If it cannot be written.
-    """
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    except OSError as error:
-        raise CrawlgaugeError(f"{path} cannot be written: {error.strerror}") from error
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def make_folder(path: Path) -> None:
-    """Make a folder if it is missing.
-
-    Parameters
-    ----------
-    path
-        Of the folder.
-
-    Raises
-    ------
-    CrawlgaugeError
-        If it cannot be made, or something else has its name.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CrawlgaugeError(
-            f"the folder {path} cannot be made: {error.strerror}; name another one"
-        ) from error
-
-
-# ---------------------------------------------------------------------------------- what a chart is
-
 
 Cell = str | float | int | None
 
@@ -232,13 +86,6 @@ class Chart:
         """Whether it has so many marks that a picture serves better than an interactive chart."""
         return len(self.rows) > MAX_DRAWN_ROWS
 
-    @property
-    def drawing(self) -> Drawing:
-        """What is needed to draw it as a picture."""
-        return Drawing(
-            specification=self.specification, title=self.title, alternative=self.alternative
-        )
-
     def to_csv(self) -> str:
         """Return the data as CSV, safe to be opened by a spreadsheet.
 
@@ -247,7 +94,7 @@ class Chart:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows([_to_cell(value) for value in row] for row in self.rows)
+        writer.writerows([to_inert(value) for value in row] for row in self.rows)
         return text.getvalue()
 
     def to_json(self) -> str:
@@ -268,11 +115,11 @@ class Chart:
         CrawlgaugeError
             If the suffix is another one, or the file cannot be written.
         """
-        render = _RENDERERS.get(Path(path).suffix.lower())
+        render = RENDERERS.get(Path(path).suffix.lower().removeprefix("."))
         if render is None:
             raise CrawlgaugeError(
                 f"{path}: the suffix does not name a format of figures; possible are "
-                f"{', '.join(_RENDERERS)}"
+                f"{', '.join(f'.{suffix}' for suffix in RENDERERS)}"
             )
         write_file(Path(path), render(self))
 
@@ -283,21 +130,128 @@ class Chart:
         major = SCHEMA_VERSION.removeprefix("v").partition(".")[0]
         return {
             _VEGA_LITE.format(major): themed(self.specification, title=self.title),
-            "image/svg+xml": render_svg(self.drawing),
+            "image/svg+xml": render_svg(self),
             "text/plain": f"{self.title}\n{self.caption}",
         }
 
 
-def _to_cell(value: Cell) -> Cell:
+def to_inert(value: Cell) -> Cell:
+    """Return what a spreadsheet does not take for a formula."""
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
         return f"'{value}"
     return "" if value is None else value
 
 
-_RENDERERS: Mapping[str, Callable[[Chart], bytes]] = {
-    ".svg": lambda chart: render_svg(chart.drawing).encode(),
-    ".png": lambda chart: render_png(chart.drawing),
-    ".pdf": lambda chart: render_pdf(chart.drawing),
-    ".csv": lambda chart: chart.to_csv().encode(),
-    ".json": lambda chart: chart.to_json().encode(),
+# -------------------------------------- charts as pictures, drawn on this machine without a network
+
+
+_PNG_DPI = 300
+"""What printers ask for."""
+
+_POINTS_PER_INCH = 72
+_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
+
+
+def render_svg(chart: Chart, *, has_title: bool = True) -> str:
+    """Draw a chart as SVG.
+
+    Parameters
+    ----------
+    chart
+        What to draw.
+    has_title
+        Whether the title is drawn; a page may have it beside the picture.
+    """
+    import vl_convert
+
+    drawn = themed(chart.specification, title=chart.title if has_title else None)
+    svg: str = vl_convert.vegalite_to_svg(drawn, **_options())
+    label = quoteattr(f"{chart.title}. {chart.alternative}")
+    return svg.replace("<svg ", f'<svg role="img" aria-label={label} ', 1)
+
+
+def _render_png(chart: Chart) -> bytes:
+    """Draw a chart as PNG of the same size on paper."""
+    import vl_convert
+
+    drawn, scale = themed(chart.specification, title=chart.title), _POINTS_PER_INCH / DPI
+    png: bytes = vl_convert.vegalite_to_png(drawn, scale=scale, ppi=_PNG_DPI, **_options())
+    return png
+
+
+def _render_pdf(chart: Chart) -> bytes:
+    """Draw a chart as PDF of the same size on paper."""
+    import vl_convert
+
+    drawn = themed(chart.specification, title=chart.title)
+    svg = vl_convert.vegalite_to_svg(drawn, **_options())
+    # A page of PDF takes the numbers of these attributes for points; the view box scales the rest.
+    pdf: bytes = vl_convert.svg_to_pdf(_SIZE.sub(_to_points, svg, count=1))
+    return pdf
+
+
+def _to_points(size: re.Match[str]) -> str:
+    width, height = (float(side) * _POINTS_PER_INCH / DPI for side in size.groups())
+    return f'width="{width:g}" height="{height:g}"'
+
+
+def _options() -> dict[str, Any]:
+    from altair import SCHEMA_VERSION
+
+    version = ".".join(SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    # All data are within the specification: nothing may be fetched.
+    return {"vl_version": version, "allowed_base_urls": []}
+
+
+RENDERERS: Mapping[str, Callable[[Chart], bytes]] = {
+    "svg": lambda chart: render_svg(chart).encode(),
+    "png": _render_png,
+    "pdf": _render_pdf,
+    "csv": lambda chart: chart.to_csv().encode(),
+    "json": lambda chart: chart.to_json().encode(),
 }
+"""What writes a chart, by the suffix of its file."""
+
+
+# ---------------------------------------------------- files of figures, written whole or not at all
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file beside its place and rename it, so that it is never seen unfinished.
+
+    Parameters
+    ----------
+    path
+        Where; a file of the same name is replaced.
+    content
+        What.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If it cannot be written.
+    """
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    except OSError as error:
+        raise CrawlgaugeError(f"{path} cannot be written: {error.strerror}") from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder if it is missing.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If it cannot be made, or something else has its name.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CrawlgaugeError(
+            f"the folder {path} cannot be made: {error.strerror}; name another one"
+        ) from error

@@ -1,70 +1,124 @@
-"""What all charts are put together from: their data, the chosen crawl, and the specification."""
+"""What all charts are put together from: their data, the chosen crawl, axes and captions."""
 
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
 
 from crawlgauge.model.estimates import Estimate, Estimates
-from crawlgauge.model.phrases import names, things
-from crawlgauge.report.charts.chart import Cell
+from crawlgauge.model.phrases import things
+from crawlgauge.report.charts.chart import Cell, Chart, NoChart
 from crawlgauge.report.charts.theme import COLUMN_WIDTH, PAGE_WIDTH
-from crawlgauge.report.range_text import explain_ranges
-
-if TYPE_CHECKING:
-    import altair as alt
+from crawlgauge.report.words import explain_ranges, join, name_checks
 
 __all__ = [
     "CRAWL",
     "PAIR",
     "Channel",
-    "Rows",
+    "Picture",
+    "Row",
     "base_chart",
-    "cell_size",
     "count_axis",
     "crawl_axis",
     "date_axis",
+    "dated_chart",
+    "draw_band",
     "explain_bars",
     "heatmap_size",
-    "join",
     "lag_axis",
     "lit_opacity",
     "lit_width",
     "log_share_axis",
-    "number_of",
+    "make_chart",
+    "mark_at",
     "numbers_fit",
     "pickable",
+    "range_axis",
     "say_trust",
     "share_axis",
     "significant",
     "size_axis",
-    "to_specification",
+    "tooltip",
 ]
 
 
+# --------------------------------------------------------------------------------- one description
+
+
+Channel = Any
+"""Altair's conditions are dictionaries that any channel takes."""
+
+Row = Mapping[str, Cell]
+
+_DATA = "rows"
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """What a chart is made of.
+
+    Parameters
+    ----------
+    rows
+        The data that are drawn, by column; not every row needs a value in each.
+    layers
+        Drawn from the back to the front.
+    caption, alternative
+        As those of `Chart`.
+    height
+        Of the area within the axes.
+    width
+        Of everything.
+    """
+
+    rows: Sequence[Row]
+    layers: Sequence[alt.Chart]
+    caption: str
+    alternative: str
+    height: int
+    width: int = COLUMN_WIDTH
+
+
+def make_chart(name: str, title: str, picture: Picture | str) -> Chart | NoChart:
+    """Make the chart of a picture, or of the reason why there is none."""
+    if isinstance(picture, str):
+        return NoChart(name=name, title=title, reason=picture)
+    columns = tuple(dict.fromkeys(column for row in picture.rows for column in row))
+    chart = alt.layer(*picture.layers).add_params(alt.param(name="chosen", value=None))
+    size = alt.AutoSizeParams(type="fit-x", contains="padding")
+    sized = chart.properties(width=picture.width, height=picture.height, autosize=size)
+    specification: dict[str, Any] = sized.to_dict()
+    # The data come in here, as checking them against the schema would take seconds.
+    values = [{column: row.get(column) for column in columns} for row in picture.rows]
+    specification["datasets"] = {**specification.get("datasets", {}), _DATA: values}
+    del specification["config"]
+    return Chart(
+        name=name,
+        title=title,
+        caption=picture.caption,
+        alternative=picture.alternative,
+        columns=columns,
+        rows=tuple(tuple(row.values()) for row in values),
+        specification=specification,
+    )
+
+
+def significant(number: float | None) -> float | None:
+    """Return a number with the digits that a chart's data need.
+
+    Examples
+    --------
+    >>> significant(0.123456789), significant(None)
+    (0.123457, None)
+    """
+    return None if number is None else float(f"{number:.{_DIGITS}g}")
+
+
 # ---------------------------- sentences that several captions share, no surer than the checks allow
-
-
-def join(*sentences: str | None) -> str:
-    """Put the sentences that there are together.
-
-    Examples
-    --------
-    >>> join("One.", None, "", "Two.")
-    'One. Two.'
-    """
-    return " ".join(sentence for sentence in sentences if sentence)
-
-
-def number_of(number: int, noun: str) -> str:
-    """Write how many of something there are.
-
-    Examples
-    --------
-    >>> number_of(1, "pair"), number_of(8385, "pair")
-    ('1 pair', '8,385 pairs')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def explain_bars(numbers: Iterable[tuple[str, Estimate]]) -> str:
@@ -97,39 +151,24 @@ def say_trust(estimates: Estimates) -> str:
     estimates
         With their checks.
     """
-    return join(_say_assumption(estimates), _say_checks(estimates))
-
-
-def _say_assumption(estimates: Estimates) -> str:
-    if estimates.headline.estimator != "two-way":
-        return ""
-    return (
+    assumption = (
         f"This assumes that all {things(estimates.level)} are equally likely to be captured, which "
         "overlaps of pairs cannot test."
     )
-
-
-def _say_checks(estimates: Estimates) -> str:
-    failed = [check.id for check in estimates.checks if check.status == "fail"]
-    warned = [check.id for check in estimates.checks if check.status == "warn"]
+    failed, warned = (
+        [check.id for check in estimates.checks if check.status == status]
+        for status in ("fail", "warn")
+    )
+    doubt = ""
     if failed:
-        return f"Do not trust these numbers: {_checks(failed)} failed."
-    if warned:
-        return f"Read these numbers with {_checks(warned)} in mind, which found something."
-    return ""
+        doubt = f"Do not trust these numbers: the {name_checks(failed)} failed."
+    elif warned:
+        doubt = f"Read these numbers with the {name_checks(warned)} in mind, which found something."
+    return join(assumption if estimates.headline.estimator == "two-way" else None, doubt)
 
 
-def _checks(ids: list[str]) -> str:
-    return f"the check {ids[0]}" if len(ids) == 1 else f"the checks {names(ids)}"
+# --------------------------------------------------------------------- marks, and the chosen crawl
 
-
-# ------------------------------------------------------------ what all charts are put together from
-
-
-Channel = Any
-"""Altair's conditions are dictionaries that any channel takes."""
-
-Rows = tuple[tuple[Cell, ...], ...]
 
 CRAWL = ("crawl",)
 """Columns that name the crawl of a mark."""
@@ -137,30 +176,51 @@ CRAWL = ("crawl",)
 PAIR = ("a", "b")
 """Columns that name the two crawls of a mark."""
 
-_DATA = "rows"
-_DIGITS = 6
 _FAINT = 0.25
 
 
-def significant(number: float | None) -> float | None:
-    """Return a number with the digits that a chart's data need.
-
-    Examples
-    --------
-    >>> significant(0.123456789), significant(None)
-    (0.123457, None)
-    """
-    return None if number is None else float(f"{number:.{_DIGITS}g}")
-
-
-def base_chart() -> "alt.Chart":
+def base_chart() -> alt.Chart:
     """Return a chart of the figure's own data, without marks."""
-    import altair as alt
-
     return alt.Chart(alt.NamedData(name=_DATA))
 
 
-def pickable(marks: "alt.Chart", fields: Sequence[str]) -> "alt.Chart":
+def dated_chart() -> alt.Chart:
+    """Return a chart of the figure's own data, whose column ``date`` is read into ``when``."""
+    return base_chart().transform_calculate(when="toDate(datum.date)")
+
+
+def mark_at() -> alt.Chart:
+    """Return a chart without data, for what stands at one place."""
+    return alt.Chart(alt.InlineData(values=[{}]))
+
+
+def draw_band(number: Estimate, side: str) -> list[alt.Chart]:
+    """Draw the range of a number, if it has one, across the axis ``x`` or ``y``."""
+    if number.low is None or number.high is None:
+        return []
+    low, high = (alt.datum(significant(end)) for end in (number.low, number.high))
+    band = mark_at().mark_rect(style="band", clip=True)
+    return [band.encode(**{side: low, f"{side}2": high})]
+
+
+def tooltip(*fields: str | tuple[str, str | None, str | None]) -> list[alt.Tooltip]:
+    """Return what is shown when one points at a mark.
+
+    Parameters
+    ----------
+    *fields
+        Columns with their types, or with a title and a format, where these are not None.
+    """
+    shown = []
+    for field in fields:
+        name, title, number_format = (field, None, None) if isinstance(field, str) else field
+        given = {"title": title, "format": number_format}
+        options: dict[str, Any] = {key: text for key, text in given.items() if text is not None}
+        shown.append(alt.Tooltip(name, **options))
+    return shown
+
+
+def pickable(marks: alt.Chart, fields: Sequence[str]) -> alt.Chart:
     """Let a click on a mark name its crawls, under the name that a page listens to.
 
     Parameters
@@ -170,8 +230,6 @@ def pickable(marks: "alt.Chart", fields: Sequence[str]) -> "alt.Chart":
     fields
         `CRAWL` or `PAIR`.
     """
-    import altair as alt
-
     return marks.add_params(alt.selection_point(name="pick", fields=list(fields), on="click"))
 
 
@@ -185,8 +243,6 @@ def lit_opacity(fields: Sequence[str], plain: float = 1.0) -> Channel:
     plain
         Opacity while no crawl is chosen.
     """
-    import altair as alt
-
     chosen = alt.when("chosen === null").then(alt.value(plain))
     return chosen.when(_is_chosen(fields)).then(alt.value(1)).otherwise(alt.value(_FAINT))
 
@@ -201,46 +257,7 @@ def lit_width(fields: Sequence[str], plain: float, lit: float) -> Channel:
     plain, lit
         Widths of the strokes of other marks and of those.
     """
-    import altair as alt
-
     return alt.when(_is_chosen(fields)).then(alt.value(lit)).otherwise(alt.value(plain))
-
-
-def to_specification(
-    layers: Sequence["alt.Chart"],
-    columns: tuple[str, ...],
-    rows: Rows,
-    *,
-    height: int,
-    width: int = COLUMN_WIDTH,
-    **properties: Any,  # noqa: ANN401 - what Vega-Lite allows
-) -> Mapping[str, Any]:
-    """Put layers and data together.
-
-    Parameters
-    ----------
-    layers
-        From the back to the front.
-    columns, rows
-        The figure's data.
-    height
-        Of the area within the axes.
-    width
-        Of everything.
-    **properties
-        Further ones of the specification, such as ``resolve``.
-    """
-    import altair as alt
-
-    chart = alt.layer(*layers).add_params(alt.param(name="chosen", value=None))
-    size = alt.AutoSizeParams(type="fit-x", contains="padding")
-    whole: dict[str, Any] = chart.properties(width=width, height=height, autosize=size).to_dict()
-    # The data come in here, as checking them against the schema would take seconds.
-    values = [dict(zip(columns, row, strict=True)) for row in rows]
-    whole["datasets"] = {**whole.get("datasets", {}), _DATA: values}
-    whole |= properties
-    del whole["config"]
-    return whole
 
 
 def _is_chosen(fields: Sequence[str]) -> str:
@@ -261,7 +278,7 @@ _WORDS = re.compile(r"([A-Za-z]+[-_.+=])+")
 _MARK_ROOM = 8
 
 
-def log_share_axis(title: str, shares: Iterable[float], field: str = "containment") -> "alt.Y":
+def log_share_axis(title: str, shares: Iterable[float], field: str = "containment") -> alt.Y:
     """Return a logarithmic axis of shares, with labels in per cent.
 
     Parameters
@@ -273,8 +290,6 @@ def log_share_axis(title: str, shares: Iterable[float], field: str = "containmen
     field
         The column.
     """
-    import altair as alt
-
     known = list(shares)
     low, high = min(known) / _NARROW, max(known) * _NARROW
     return alt.Y(
@@ -285,7 +300,7 @@ def log_share_axis(title: str, shares: Iterable[float], field: str = "containmen
     )
 
 
-def share_axis(title: str, shares: Iterable[float], field: str, *, zero: bool = True) -> "alt.Y":
+def share_axis(title: str, shares: Iterable[float], field: str, *, zero: bool = True) -> alt.Y:
     """Return an axis of shares with labels in per cent.
 
     Parameters
@@ -299,21 +314,26 @@ def share_axis(title: str, shares: Iterable[float], field: str, *, zero: bool = 
     zero
         Whether it begins at 0.
     """
-    import altair as alt
-
     known = list(shares)
     low = 0.0 if zero else min(known) / _NARROW
-    return alt.Y(
-        f"{field}:Q",
-        title=title,
-        scale=alt.Scale(domain=[low, max(known) * _NARROW], nice=False),
-        axis=alt.Axis(format="~%", tickCount=6, grid=True),
-    )
+    return alt.Y(f"{field}:Q", title=title, **_in_percent(low, max(known) * _NARROW))
+
+
+def range_axis(title: str, most: float) -> alt.X:
+    """Return a horizontal axis of coverages from 0 on."""
+    return alt.X("coverage:Q", title=title, **_in_percent(0, most))
+
+
+def _in_percent(low: float, high: float) -> dict[str, Any]:
+    return {
+        "scale": alt.Scale(domain=[low, high], nice=False),
+        "axis": alt.Axis(format="~%", tickCount=6, grid=True),
+    }
 
 
 def count_axis(
     title: str, noun: str, counts: Iterable[float], field: str, *, below: float = 0
-) -> "alt.Y":
+) -> alt.Y:
     """Return an axis of counts from 0 on, in thousands, millions or billions.
 
     Parameters
@@ -329,8 +349,6 @@ def count_axis(
     below
         The largest count that is drawn downwards, as a negative number.
     """
-    import altair as alt
-
     most = max(counts)
     unit, name = _find_unit(max(most, below))
     return alt.Y(
@@ -341,7 +359,7 @@ def count_axis(
     )
 
 
-def size_axis(title: str, noun: str, most: float) -> "alt.X":
+def size_axis(title: str, noun: str, most: float) -> alt.X:
     """Return a horizontal axis of sizes from 0 on, in thousands, millions or billions.
 
     Parameters
@@ -353,8 +371,6 @@ def size_axis(title: str, noun: str, most: float) -> "alt.X":
     most
         The last that is drawn.
     """
-    import altair as alt
-
     unit, name = _find_unit(most)
     return alt.X(
         "n_urls:Q",
@@ -364,16 +380,14 @@ def size_axis(title: str, noun: str, most: float) -> "alt.X":
     )
 
 
-def date_axis(title: str = "Date of the crawl") -> "alt.X":
+def date_axis(title: str = "Date of the crawl") -> alt.X:
     """Return an axis of dates, for data whose column ``date`` is read into ``when``."""
-    import altair as alt
-
     # In universal time, so that a date is the same day everywhere.
     scale = alt.Scale(type="utc", padding=_MARK_ROOM)
     return alt.X("when:T", title=title, scale=scale, axis=alt.Axis(tickCount=6, grid=False))
 
 
-def lag_axis(longest: float) -> "alt.X":
+def lag_axis(longest: float) -> alt.X:
     """Return an axis of time differences in years.
 
     Parameters
@@ -381,8 +395,6 @@ def lag_axis(longest: float) -> "alt.X":
     longest
         The last that is drawn.
     """
-    import altair as alt
-
     return alt.X(
         "lag_years:Q",
         title="Time difference (years)",
@@ -407,8 +419,6 @@ def crawl_axis(channel: type, field: str, title: str, labels: list[str], **axis:
     **axis
         Further options of the axis.
     """
-    import altair as alt
-
     beginning = _shared_beginning(labels)
     if beginning:
         # Only what tells the crawls apart has room.
@@ -461,15 +471,8 @@ _MARGIN = 100
 _MAX_CELL = 60
 
 
-class HeatmapSize(TypedDict):
-    """Width of everything and height within the axes."""
-
-    width: int
-    height: int
-
-
-def heatmap_size(n_crawls: int) -> HeatmapSize:
-    """Return a size in which cells are about square.
+def heatmap_size(n_crawls: int) -> dict[str, int]:
+    """Return width of everything and height within the axes, for cells that are about square.
 
     Parameters
     ----------
@@ -477,13 +480,7 @@ def heatmap_size(n_crawls: int) -> HeatmapSize:
         Number of rows, and of columns.
     """
     width = COLUMN_WIDTH if n_crawls <= _MAX_COLUMN_CRAWLS else PAGE_WIDTH
-    inner = width - _MARGIN
-    return HeatmapSize(width=width, height=min(inner, _MAX_CELL * n_crawls))
-
-
-def cell_size(n_crawls: int) -> float:
-    """Return the height of a cell."""
-    return heatmap_size(n_crawls)["height"] / n_crawls
+    return {"width": width, "height": min(width - _MARGIN, _MAX_CELL * n_crawls)}
 
 
 def numbers_fit(n_crawls: int) -> bool:

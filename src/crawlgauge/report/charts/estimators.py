@@ -1,31 +1,29 @@
 """All estimators side by side, each with what it assumes."""
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import altair as alt
 
 from crawlgauge.model.estimates import Estimates, EstimatorRow
 from crawlgauge.model.phrases import count, names, percent, things
-from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.charts.drawing import (
     CRAWL,
-    Rows,
+    Picture,
     base_chart,
     count_axis,
     date_axis,
-    join,
+    dated_chart,
+    draw_band,
     lit_opacity,
     lit_width,
-    number_of,
+    mark_at,
     pickable,
+    range_axis,
     share_axis,
     significant,
-    to_specification,
+    tooltip,
 )
-from crawlgauge.report.range_text import with_range
-
-if TYPE_CHECKING:
-    import altair as alt
+from crawlgauge.report.words import CLOSED, join, number_of, with_range
 
 __all__ = ["draw_agreement", "draw_capture_frequencies", "draw_estimators"]
 
@@ -38,86 +36,49 @@ _OPEN = "from histories, with turnover"
 _CLOSED = "from histories, no turnover assumed"
 _KINDS = (_PAIRS, _OPEN, _CLOSED)
 _OF_PAIRS = ("paper-forward", "paper-backward", "two-way", "growth")
-_OF_CLOSED = (
-    "lincoln-petersen",
-    "chapman",
-    "schnabel",
-    "chao",
-    "loglinear-mt",
-    "loglinear-mth",
-)
-_ESTIMATOR_COLUMNS = ("estimator", "kind", "coverage", "persistence", "population", "is_headline")
 _ROW_HEIGHT = 16
 
 
-def draw_estimators(estimates: Estimates) -> Chart | NoChart:
-    """Draw the typical coverage that each estimator gives.
-
-    Parameters
-    ----------
-    estimates
-        Of the crawls.
-    """
-    title = "Typical coverage by all estimators, each with other assumptions"
+def draw_estimators(estimates: Estimates) -> Picture | str:
+    """Draw the typical coverage that each estimator gives."""
     known = [row for row in estimates.estimators if row.coverage is not None]
     if not known:
-        reason = "no estimator gives a coverage"
-        return NoChart(name="estimators", title=title, reason=reason)
-    rows: Rows = tuple(
-        (
-            row.name,
-            _kind(row.name),
-            significant(row.coverage),
-            significant(row.persistence),
-            significant(row.population),
-            "yes" if row.name == estimates.headline.estimator else "no",
-        )
-        for row in sorted(known, key=lambda row: _KINDS.index(_kind(row.name)))
-    )
-    return Chart(
-        name="estimators",
-        title=title,
+        return "no estimator gives a coverage"
+    known.sort(key=lambda row: _KINDS.index(_kind(row.name)))
+    return Picture(
+        rows=[
+            {
+                "estimator": row.name,
+                "kind": _kind(row.name),
+                "coverage": significant(row.coverage),
+                "persistence": significant(row.persistence),
+                "population": significant(row.population),
+                "is_headline": "yes" if row.name == estimates.headline.estimator else "no",
+            }
+            for row in known
+        ],
+        layers=_estimator_layers(estimates, known),
         caption=_describe_estimators(estimates, known),
         alternative=f"A dot for each of {number_of(len(known), 'estimator')}. {_list_all(known)}.",
-        columns=_ESTIMATOR_COLUMNS,
-        rows=rows,
-        specification=to_specification(
-            _estimator_layers(estimates, rows),
-            _ESTIMATOR_COLUMNS,
-            rows,
-            height=_ROW_HEIGHT * len(rows),
-        ),
+        height=_ROW_HEIGHT * len(known),
     )
 
 
 def _kind(name: str) -> str:
     if name in _OF_PAIRS:
         return _PAIRS
-    return _CLOSED if name in _OF_CLOSED else _OPEN
+    return _CLOSED if name in CLOSED else _OPEN
 
 
-def _estimator_layers(estimates: Estimates, rows: Rows) -> "list[alt.Chart]":
-    import altair as alt
-
-    shares = [float(row[_ESTIMATOR_COLUMNS.index("coverage")] or 0) for row in rows]
-    typical = estimates.headline.coverage
-    most = max(*shares, typical.value or 0, shares[0])
-    x = alt.X(
-        "coverage:Q",
-        title="Typical coverage",
-        scale=alt.Scale(domain=[0, most * 1.05], nice=False),
-        axis=alt.Axis(format="~%", tickCount=6, grid=True),
-    )
-    line = alt.Chart(alt.InlineData(values=[{}]))
-    layers = []
-    if typical.low is not None and typical.high is not None:
-        low, high = significant(typical.low), significant(typical.high)
-        band = line.mark_rect(style="band", clip=True)
-        layers.append(band.encode(x=alt.datum(low), x2=alt.datum(high)))
+def _estimator_layers(estimates: Estimates, known: list[EstimatorRow]) -> list[alt.Chart]:
+    typical, order = estimates.headline.coverage, [row.name for row in known]
+    most = max(typical.value or 0, *(significant(row.coverage) or 0 for row in known))
+    x = range_axis("Typical coverage", most * 1.05)
+    layers = draw_band(typical, "x")
     if most > 1:
-        layers.append(line.mark_rule(style="guide").encode(x=alt.datum(1)))
-    kinds = [kind for kind in _KINDS if any(row[1] == kind for row in rows)]
-    scale = alt.Scale(domain=kinds)
+        layers.append(mark_at().mark_rule(style="guide").encode(x=alt.datum(1)))
+    present = {_kind(name) for name in order}
+    scale = alt.Scale(domain=[kind for kind in _KINDS if kind in present])
     legend = alt.Legend(title="Estimated", direction="vertical", symbolSize=45)
     dots = (
         base_chart()
@@ -125,19 +86,16 @@ def _estimator_layers(estimates: Estimates, rows: Rows) -> "list[alt.Chart]":
         .encode(
             x=x,
             y=alt.Y(
-                "estimator:N",
-                title=None,
-                sort=[str(row[0]) for row in rows],
-                axis=alt.Axis(grid=True, labelLimit=120),
+                "estimator:N", title=None, sort=order, axis=alt.Axis(grid=True, labelLimit=120)
             ),
             shape=alt.Shape("kind:N", scale=scale, legend=legend),
             color=alt.Color("kind:N", scale=scale, legend=legend),
-            tooltip=[
-                alt.Tooltip("estimator:N"),
-                alt.Tooltip("coverage:Q", format=".1%"),
-                alt.Tooltip("persistence:Q", format=".1%"),
-                alt.Tooltip("population:Q", format=",.0f"),
-            ],
+            tooltip=tooltip(
+                "estimator:N",
+                ("coverage:Q", None, ".1%"),
+                ("persistence:Q", None, ".1%"),
+                ("population:Q", None, ",.0f"),
+            ),
         )
     )
     ring = (
@@ -145,7 +103,6 @@ def _estimator_layers(estimates: Estimates, rows: Rows) -> "list[alt.Chart]":
         .transform_filter("datum.is_headline === 'yes'")
         .mark_point(style="outline", size=150, shape="circle")
     )
-    order = [str(row[0]) for row in rows]
     return [*layers, dots, ring.encode(x=x, y=alt.Y("estimator:N", sort=order))]
 
 
@@ -157,41 +114,27 @@ def _describe_estimators(estimates: Estimates, known: list[EstimatorRow]) -> str
     if headline.estimator is not None and typical.value is not None:
         drawn = "Ringed, with its range as a band" if typical.low is not None else "Ringed"
         ring = f"{drawn}: the headline, {headline.estimator}, {with_range(typical, percent)}."
-    closed = [row for row in known if _kind(row.name) == _CLOSED]
+    above = [row.name for row in estimates.estimators if (row.coverage or 0) > 1]
     return join(
         f"{number_of(len(known), 'estimator')} of the typical coverage. {_list_all(known)}.",
         ring,
         "Estimators that assume no turnover take what is gone, or not there yet, for missed, and "
         "are shown for comparison only."
-        if closed
+        if any(row.name in CLOSED for row in known)
         else None,
         f"No value: {names(lacking)}." if lacking else None,
-        _say_impossible(known),
+        f"Above 100 % (dashed), which is impossible: {names(above)}." if above else None,
     )
 
 
 def _list_all(known: list[EstimatorRow]) -> str:
-    kinds = [
-        (
-            kind,
-            [
-                f"{row.name} {percent(row.coverage or 0)}"
-                for row in known
-                if _kind(row.name) == kind
-            ],
-        )
-        for kind in _KINDS
-    ]
-    return "; ".join(
-        f"{kind}: {', '.join(shares)}" for kind, shares in kinds if shares
-    ).capitalize()
-
-
-def _say_impossible(known: list[EstimatorRow]) -> str | None:
-    above = [row.name for row in known if (row.coverage or 0) > 1]
-    if not above:
-        return None
-    return f"Above 100 % (dashed), which is impossible: {names(above)}."
+    parts = []
+    for kind in _KINDS:
+        alike = [row for row in known if _kind(row.name) == kind]
+        if alike:
+            shares = ", ".join(f"{row.name} {percent(row.coverage or 0)}" for row in alike)
+            parts.append(f"{kind}: {shares}")
+    return "; ".join(parts).capitalize()
 
 
 # -------------------------- how far estimators with different assumptions agree from crawl to crawl
@@ -207,79 +150,65 @@ _COMPARED = (
     "known-alive",
     "latent-class",
 )
-_AGREEMENT_COLUMNS = ("crawl", "date", "estimator", "coverage")
 _AGREEMENT_HEIGHT = 190
 _TWO = 2
 _MUCH = 2
 
 
-def draw_agreement(estimates: Estimates) -> Chart | NoChart:
-    """Draw the coverage of each crawl by every estimator that allows for turnover.
-
-    Parameters
-    ----------
-    estimates
-        Of the crawls.
-    """
-    title = "Coverage of each crawl by the estimators that allow for turnover"
-    chosen = [row for row in estimates.estimators if _has_course(row)]
+def draw_agreement(estimates: Estimates) -> Picture | str:
+    """Draw the coverage of each crawl by every estimator that allows for turnover."""
+    chosen = [
+        row
+        for row in estimates.estimators
+        if row.name in _COMPARED and sum(value is not None for value in row.per_crawl) > 1
+    ]
     if len(chosen) < _TWO:
-        reason = (
+        return (
             "fewer than two estimators with different assumptions give a coverage for each crawl; "
             "capture histories are needed for more"
         )
-        return NoChart(name="agreement", title=title, reason=reason)
-    rows: Rows = tuple(
-        (crawl.label, crawl.date.isoformat(), row.name, significant(value))
+    order = [row.name for row in chosen]
+    points = [
+        (crawl, row.name, significant(value))
         for row in chosen
         for crawl, value in zip(estimates.crawls, row.per_crawl, strict=True)
         if value is not None
-    )
-    return Chart(
-        name="agreement",
-        title=title,
-        caption=_describe_agreement(estimates, chosen),
-        alternative=(
-            f"{number_of(len(chosen), 'line')} over time, one for each of "
-            f"{', '.join(row.name for row in chosen)}. {_say_spread(estimates)}".strip()
+    ]
+    agreement, spread = estimates.agreement, _say_spread(estimates)
+    return Picture(
+        rows=[
+            {
+                "crawl": crawl.label,
+                "date": crawl.date.isoformat(),
+                "estimator": name,
+                "coverage": share,
+            }
+            for crawl, name, share in points
+        ],
+        layers=_agreement_layers([share or 0 for _, _, share in points], order),
+        caption=join(
+            f"Coverage of each crawl by {number_of(len(chosen), 'estimator')}: {', '.join(order)}.",
+            spread,
+            f"Grade {agreement.grade}: {agreement.reason}" if agreement.grade != "none" else None,
+            "They are made from the same crawls: agreement is needed for trust, but does not prove "
+            "that they are right.",
         ),
-        columns=_AGREEMENT_COLUMNS,
-        rows=rows,
-        specification=to_specification(
-            _agreement_layers(rows, [row.name for row in chosen]),
-            _AGREEMENT_COLUMNS,
-            rows,
-            height=_AGREEMENT_HEIGHT,
+        alternative=join(
+            f"{number_of(len(chosen), 'line')} over time, one for each of {', '.join(order)}.",
+            spread,
         ),
+        height=_AGREEMENT_HEIGHT,
     )
 
 
-def _has_course(row: EstimatorRow) -> bool:
-    """Tell whether an estimator allows for turnover and for coverage that differs by crawl."""
-    known = [value for value in row.per_crawl if value is not None]
-    return row.name in _COMPARED and len(known) > 1
-
-
-def _agreement_layers(rows: Rows, order: Sequence[str]) -> "list[alt.Chart]":
-    import altair as alt
-
-    shares = [float(row[_AGREEMENT_COLUMNS.index("coverage")] or 0) for row in rows]
-    scale = alt.Scale(domain=list(order))
+def _agreement_layers(shares: list[float], order: list[str]) -> list[alt.Chart]:
+    scale = alt.Scale(domain=order)
     legend = alt.Legend(title="Estimator", columns=3, symbolSize=45)
-    base = (
-        base_chart()
-        .transform_calculate(when="toDate(datum.date)")
-        .encode(
-            x=date_axis(),
-            y=share_axis("Coverage", shares, "coverage", zero=False),
-            color=alt.Color("estimator:N", scale=scale, legend=legend),
-            tooltip=[
-                alt.Tooltip("crawl:N"),
-                alt.Tooltip("date:N"),
-                alt.Tooltip("estimator:N"),
-                alt.Tooltip("coverage:Q", format=".1%"),
-            ],
-        )
+    base = dated_chart().encode(
+        x=date_axis(),
+        y=share_axis("Coverage", shares, "coverage", zero=False),
+        color=alt.Color("estimator:N", scale=scale, legend=legend),
+        tooltip=tooltip("crawl:N", "date:N", "estimator:N", ("coverage:Q", None, ".1%")),
     )
     lines = base.mark_line(strokeWidth=1, opacity=0.6)
     points = base.mark_point(size=28).encode(
@@ -288,19 +217,6 @@ def _agreement_layers(rows: Rows, order: Sequence[str]) -> "list[alt.Chart]":
         strokeWidth=lit_width(CRAWL, 1.3, 2.6),
     )
     return [lines, pickable(points, CRAWL)]
-
-
-def _describe_agreement(estimates: Estimates, chosen: list[EstimatorRow]) -> str:
-    agreement = estimates.agreement
-    grade = f"Grade {agreement.grade}: {agreement.reason}" if agreement.grade != "none" else None
-    return join(
-        f"Coverage of each crawl by {number_of(len(chosen), 'estimator')}: "
-        f"{', '.join(row.name for row in chosen)}.",
-        _say_spread(estimates),
-        grade,
-        "They are made from the same crawls: agreement is needed for trust, but does not prove "
-        "that they are right.",
-    )
 
 
 def _say_spread(estimates: Estimates) -> str:
@@ -315,46 +231,40 @@ def _say_spread(estimates: Estimates) -> str:
 # ------------------------------------------ how many URLs just one crawl holds, just two, and so on
 
 
-_NAME = "capture-frequencies"
-_FREQUENCIES_COLUMNS = ("n_crawls", "n_urls", "share")
 _FREQUENCIES_HEIGHT = 160
 _MAX_LABELLED = 12
 
 
-def draw_capture_frequencies(estimates: Estimates) -> Chart | NoChart:
-    """Draw in how many crawls the URLs of the archive are.
-
-    Parameters
-    ----------
-    estimates
-        Of the crawls.
-    """
-    noun = things(estimates.level)
-    title = f"How many {noun} are in just one crawl, in just two, and so on"
-    frequencies = estimates.capture_frequencies
+def draw_capture_frequencies(estimates: Estimates) -> Picture | str:
+    """Draw in how many crawls the URLs of the archive are."""
+    noun, frequencies = things(estimates.level), estimates.capture_frequencies
     if frequencies is None:
-        return NoChart(name=_NAME, title=title, reason="there are no capture histories")
+        return "there are no capture histories"
     total = sum(frequencies)
-    rows: Rows = tuple(
-        (number, frequency, significant(frequency / total))
-        for number, frequency in enumerate(frequencies, start=1)
+    is_sample = any(crawl.n_sampled is not None for crawl in estimates.crawls)
+    ends = (
+        f"{percent(frequencies[0] / total)} of the {noun} are in just one crawl, "
+        f"{percent(frequencies[-1] / total)} in every one."
     )
-    return Chart(
-        name=_NAME,
-        title=title,
-        caption=_describe(estimates, frequencies),
-        alternative=f"Bars. {_say_ends(frequencies, noun)}",
-        columns=_FREQUENCIES_COLUMNS,
-        rows=rows,
-        specification=to_specification(
-            _layers(frequencies, noun), _FREQUENCIES_COLUMNS, rows, height=_FREQUENCIES_HEIGHT
+    return Picture(
+        rows=[
+            {"n_crawls": number, "n_urls": frequency, "share": significant(frequency / total)}
+            for number, frequency in enumerate(frequencies, start=1)
+        ],
+        layers=_frequency_layers(frequencies, noun),
+        caption=join(
+            f"{count(total)} {noun}{' of the sample' if is_sample else ''} by the number of "
+            f"crawls that hold them, out of {number_of(len(frequencies), 'crawl')}.",
+            ends,
+            "Turnover and uneven capture both leave many in one crawl only; this figure does not "
+            "tell them apart.",
         ),
+        alternative=f"Bars. {ends}",
+        height=_FREQUENCIES_HEIGHT,
     )
 
 
-def _layers(frequencies: tuple[int, ...], noun: str) -> "list[alt.Chart]":
-    import altair as alt
-
+def _frequency_layers(frequencies: tuple[int, ...], noun: str) -> list[alt.Chart]:
     base = base_chart().encode(
         x=alt.X(
             "n_crawls:O",
@@ -362,33 +272,12 @@ def _layers(frequencies: tuple[int, ...], noun: str) -> "list[alt.Chart]":
             axis=alt.Axis(labelAngle=0, labelOverlap="greedy"),
         ),
         y=count_axis("In just so many crawls", noun, frequencies, "n_urls"),
-        tooltip=[
-            alt.Tooltip("n_crawls:O", title="crawls"),
-            alt.Tooltip("n_urls:Q", title=noun, format=","),
-            alt.Tooltip("share:Q", format=".1%"),
-        ],
+        tooltip=tooltip(
+            ("n_crawls:O", "crawls", None), ("n_urls:Q", noun, ","), ("share:Q", None, ".1%")
+        ),
     )
     bars = base.mark_bar()
     if len(frequencies) > _MAX_LABELLED:
         return [bars]
     shares = base.mark_text(style="note", dy=-6).encode(text=alt.Text("share:Q", format=".0%"))
     return [bars, shares]
-
-
-def _describe(estimates: Estimates, frequencies: tuple[int, ...]) -> str:
-    noun = things(estimates.level)
-    is_sample = any(crawl.n_sampled is not None for crawl in estimates.crawls)
-    where = " of the sample" if is_sample else ""
-    return join(
-        f"{count(sum(frequencies))} {noun}{where} by the number of crawls that hold them, out of "
-        f"{number_of(len(frequencies), 'crawl')}.",
-        _say_ends(frequencies, noun),
-        "Turnover and uneven capture both leave many in one crawl only; this figure does not tell "
-        "them apart.",
-    )
-
-
-def _say_ends(frequencies: tuple[int, ...], noun: str) -> str:
-    total = sum(frequencies)
-    once, every = frequencies[0] / total, frequencies[-1] / total
-    return f"{percent(once)} of the {noun} are in just one crawl, {percent(every)} in every one."

@@ -1,23 +1,17 @@
-"""The figures of an estimate by name, for notebooks and scripts."""
+"""The figures of an estimate: all of them, by name, and as files."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from crawlgauge.errors import CrawlgaugeError, FitError
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.report.charts.chart import (
-    PNG_DPI,
-    Chart,
-    NoChart,
-    make_folder,
-    render_pdf,
-    render_png,
-    render_svg,
-    write_file,
-)
+from crawlgauge.model.phrases import things
+from crawlgauge.report.charts.chart import RENDERERS, Chart, NoChart, make_folder, write_file
 from crawlgauge.report.charts.decay import draw_decay, draw_decay_shapes
+from crawlgauge.report.charts.drawing import Picture, make_chart
 from crawlgauge.report.charts.estimators import (
     draw_agreement,
     draw_capture_frequencies,
@@ -29,51 +23,83 @@ from crawlgauge.report.charts.planning import draw_plan_by_frequency, draw_plan_
 from crawlgauge.report.charts.regression import draw_regression, draw_simulated_regression
 from crawlgauge.report.charts.starts import draw_start_intercepts, draw_start_lines
 
-__all__ = [
-    "CHARTS",
-    "FORMATS",
-    "Figures",
-    "draw_charts",
-    "to_pdf",
-    "to_png",
-    "to_svg",
-    "try_charts",
-    "write_figures",
-]
+__all__ = ["CHARTS", "FORMATS", "Figures", "try_charts", "write_figures"]
 
 
 # -------------------------------------------- all charts, in the order in which a report shows them
 
 
-CHARTS: tuple[Callable[[Estimates], Chart | NoChart], ...] = (
-    draw_coverage,
-    draw_population,
-    draw_containment,
-    draw_decay,
-    draw_regression,
-    draw_simulated_regression,
-    draw_start_lines,
-    draw_start_intercepts,
-    draw_residuals,
-    draw_decay_shapes,
-    draw_union,
-    draw_plan_by_size,
-    draw_plan_by_frequency,
-    draw_estimators,
-    draw_agreement,
-    draw_capture_frequencies,
-)
+class Kind(NamedTuple):
+    """A figure: its title, where {noun} is what is counted, and what draws it or says why not."""
+
+    title: str
+    draw: Callable[[Estimates], Picture | str]
 
 
-def draw_charts(estimates: Estimates) -> tuple[Chart, ...]:
-    """Draw all charts that the data allow.
+CHARTS: dict[str, Kind] = {
+    "coverage": Kind(
+        "Coverage: share of the {noun} within reach that each crawl holds", draw_coverage
+    ),
+    "population": Kind("Population: {noun} that each crawl could have reached", draw_population),
+    "containment": Kind(
+        "Share of each crawl's {noun} found in each other crawl, with the estimated "
+        "self-intersection on the diagonal",
+        draw_containment,
+    ),
+    "decay": Kind(
+        "Containment of pairs of crawls against the time between them, on a logarithmic scale",
+        draw_decay,
+    ),
+    "regression": Kind(
+        "The published method: one line through the containments of all pairs", draw_regression
+    ),
+    "simulated-regression": Kind(
+        "The same line through a simulated urn with the fitted coverage and persistence",
+        draw_simulated_regression,
+    ),
+    "start-lines": Kind(
+        "A line for each starting crawl, through its containments in later crawls",
+        draw_start_lines,
+    ),
+    "start-intercepts": Kind(
+        "Where the line of each starting crawl begins, by the date of the crawl",
+        draw_start_intercepts,
+    ),
+    "residuals": Kind(
+        "Residuals log R: pairs that share more or less than the published line expects",
+        draw_residuals,
+    ),
+    "decay-shapes": Kind(
+        "Shapes of decay that compete, and the coverage that each reaches at zero",
+        draw_decay_shapes,
+    ),
+    "union": Kind(
+        "Share of the living {noun} that all crawls so far hold together, after each crawl",
+        draw_union,
+    ),
+    "plan-by-size": Kind(
+        "Coverage that a crawl would have by its number of {noun}", draw_plan_by_size
+    ),
+    "plan-by-frequency": Kind(
+        "Share that the whole archive would hold by the number of crawls a year",
+        draw_plan_by_frequency,
+    ),
+    "estimators": Kind(
+        "Typical coverage by all estimators, each with other assumptions", draw_estimators
+    ),
+    "agreement": Kind(
+        "Coverage of each crawl by the estimators that allow for turnover", draw_agreement
+    ),
+    "capture-frequencies": Kind(
+        "How many {noun} are in just one crawl, in just two, and so on", draw_capture_frequencies
+    ),
+}
 
-    Parameters
-    ----------
-    estimates
-        Of the crawls.
-    """
-    return tuple(chart for chart in try_charts(estimates) if isinstance(chart, Chart))
+
+def try_chart(name: str, estimates: Estimates) -> Chart | NoChart:
+    """Draw a chart, or say why it cannot be drawn."""
+    title, draw = CHARTS[name]
+    return make_chart(name, title.format(noun=things(estimates.level)), draw(estimates))
 
 
 def try_charts(estimates: Estimates) -> tuple[Chart | NoChart, ...]:
@@ -84,7 +110,7 @@ def try_charts(estimates: Estimates) -> tuple[Chart | NoChart, ...]:
     estimates
         Of the crawls.
     """
-    return tuple(draw(estimates) for draw in CHARTS)
+    return tuple(try_chart(name, estimates) for name in CHARTS)
 
 
 # ------------------------------------------ charts as files for papers: pictures, captions and data
@@ -93,51 +119,8 @@ def try_charts(estimates: Estimates) -> tuple[Chart | NoChart, ...]:
 CAPTIONS = "captions.md"
 
 
-def to_svg(chart: Chart, *, dark: bool = False, has_title: bool = True) -> str:
-    """Return a chart as an SVG picture.
-
-    Parameters
-    ----------
-    chart
-        The chart.
-    dark
-        For a dark background.
-    has_title
-        Whether the title is drawn.
-    """
-    return render_svg(chart.drawing, dark=dark, has_title=has_title)
-
-
-def to_png(chart: Chart, *, dots_per_inch: float = PNG_DPI) -> bytes:
-    """Return a chart as a PNG picture with its title.
-
-    Parameters
-    ----------
-    chart
-        The chart.
-    dots_per_inch
-        How finely it is drawn.
-    """
-    return render_png(chart.drawing, dots_per_inch=dots_per_inch)
-
-
-def to_pdf(chart: Chart) -> bytes:
-    """Return a chart as a PDF page of its size, with its title.
-
-    Parameters
-    ----------
-    chart
-        The chart.
-    """
-    return render_pdf(chart.drawing)
-
-
-FORMATS: Mapping[str, Callable[[Chart], bytes]] = {
-    "svg": lambda chart: to_svg(chart).encode(),
-    "png": to_png,
-    "pdf": to_pdf,
-}
-"""What draws a chart, by the suffix of its file."""
+FORMATS = ("svg", "png", "pdf")
+"""Suffixes of pictures."""
 
 
 def write_figures(
@@ -177,11 +160,9 @@ def write_figures(
     written = []
     for chart in figures:
         if isinstance(chart, Chart):
-            contents = {suffix: FORMATS[suffix](chart) for suffix in wanted}
-            contents["csv"] = chart.to_csv().encode()
-            for suffix, content in contents.items():
+            for suffix in (*wanted, "csv"):
                 written.append(place / f"{chart.name}.{suffix}")
-                write_file(written[-1], content)
+                write_file(written[-1], RENDERERS[suffix](chart))
     written.append(place / CAPTIONS)
     write_file(written[-1], _list_captions(figures).encode())
     return tuple(written)
@@ -230,70 +211,70 @@ class Figures:
 
     def coverage(self) -> Chart:
         """Draw the coverage of each crawl, with ranges, and the typical coverage."""
-        return _require(draw_coverage(self.estimates))
+        return self._draw("coverage")
 
     def population(self) -> Chart:
         """Draw the population of each crawl, with ranges."""
-        return _require(draw_population(self.estimates))
+        return self._draw("population")
 
     def containment(self) -> Chart:
         """Draw the share of each crawl found in each other: figure 1a of the paper."""
-        return _require(draw_containment(self.estimates))
+        return self._draw("containment")
 
     def decay(self) -> Chart:
         """Draw log containment against time difference: figure 1b of the paper."""
-        return _require(draw_decay(self.estimates))
+        return self._draw("decay")
 
     def regression(self) -> Chart:
         """Draw the published line with its interval: figure 2a of the paper."""
-        return _require(draw_regression(self.estimates))
+        return self._draw("regression")
 
     def simulated_regression(self) -> Chart:
         """Draw the line of a simulated urn that was fitted: figure 2b of the paper."""
-        return _require(draw_simulated_regression(self.estimates))
+        return self._draw("simulated-regression")
 
     def start_lines(self) -> Chart:
         """Draw a line for each starting crawl: figure 3a of the paper."""
-        return _require(draw_start_lines(self.estimates))
+        return self._draw("start-lines")
 
     def start_intercepts(self) -> Chart:
         """Draw where those lines begin against the date: figure 3b of the paper."""
-        return _require(draw_start_intercepts(self.estimates))
+        return self._draw("start-intercepts")
 
     def residuals(self) -> Chart:
         """Draw the residuals log R of all pairs as a heatmap."""
-        return _require(draw_residuals(self.estimates))
+        return self._draw("residuals")
 
     def decay_shapes(self) -> Chart:
         """Draw the shapes of decay that compete."""
-        return _require(draw_decay_shapes(self.estimates))
+        return self._draw("decay-shapes")
 
     def union(self) -> Chart:
         """Draw what all crawls so far hold together, after each crawl."""
-        return _require(draw_union(self.estimates))
+        return self._draw("union")
 
     def plan_by_size(self) -> Chart:
         """Draw the coverage of a crawl against its size."""
-        return _require(draw_plan_by_size(self.estimates))
+        return self._draw("plan-by-size")
 
     def plan_by_frequency(self) -> Chart:
         """Draw what the archive would hold against the number of crawls a year."""
-        return _require(draw_plan_by_frequency(self.estimates))
+        return self._draw("plan-by-frequency")
 
     def estimators(self) -> Chart:
         """Draw all estimators side by side."""
-        return _require(draw_estimators(self.estimates))
+        return self._draw("estimators")
 
     def agreement(self) -> Chart:
         """Draw the coverage of each crawl by several estimators."""
-        return _require(draw_agreement(self.estimates))
+        return self._draw("agreement")
 
     def capture_frequencies(self) -> Chart:
         """Draw how many URLs are in just one crawl, in two, and so on."""
-        return _require(draw_capture_frequencies(self.estimates))
+        return self._draw("capture-frequencies")
 
-
-def _require(figure: Chart | NoChart) -> Chart:
-    if isinstance(figure, NoChart):
-        raise FitError(f"there is no figure {figure.name}: {figure.reason}")
-    return figure
+    def _draw(self, name: str) -> Chart:
+        figure = try_chart(name, self.estimates)
+        if isinstance(figure, NoChart):
+            raise FitError(f"there is no figure {figure.name}: {figure.reason}")
+        return figure

@@ -1,63 +1,100 @@
 """The pairs of crawls as rows of a chart, and as what the published line is fitted to."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
 
-from crawlgauge.crawl import Crawl
-from crawlgauge.model.estimates import Estimates, PairResidual, PaperFit
+from crawlgauge.model.estimates import Estimates, PairResidual
 from crawlgauge.model.pairs import PairData, pair_data
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.report.charts.chart import Cell
-from crawlgauge.report.charts.drawing import number_of, significant
-
-if TYPE_CHECKING:
-    import altair as alt
+from crawlgauge.report.charts.drawing import (
+    PAIR,
+    base_chart,
+    lit_opacity,
+    lit_width,
+    pickable,
+    significant,
+    tooltip,
+)
+from crawlgauge.report.words import number_of
 
 __all__ = [
-    "PAIR_COLUMNS",
+    "CONTAINMENT_TITLE",
+    "DECAY_HEIGHT",
     "fitted_pairs",
     "list_pairs",
-    "logarithmic_pairs",
+    "pair_points",
     "pair_tooltip",
     "say_left_out",
+    "shared_pairs",
 ]
 
-PAIR_COLUMNS = (
-    "a",
-    "date_a",
-    "n_a",
-    "b",
-    "date_b",
-    "n_b",
-    "lag_years",
-    "n_shared",
-    "containment",
-    "containment_backward",
-    "expected",
-    "r",
-)
+CONTAINMENT_TITLE = "Share found in the later crawl (log)"
+"""Of all axes of containments."""
+
+DECAY_HEIGHT = 190
+"""Of all figures with time differences, so that they can stand side by side."""
+
+_MANY = 500
+_SIZE, _SMALL_SIZE = 26, 7
+_OPACITY, _SMALL_OPACITY = 0.65, 0.4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CrawlPair:
-    a: Crawl
-    b: Crawl
-    residual: PairResidual
+def shared_pairs(estimates: Estimates) -> list[PairResidual]:
+    """Return the pairs that share something, and so have a logarithm."""
+    return [pair for pair in estimates.residuals if pair.n_shared]
 
 
-def list_pairs(estimates: Estimates) -> tuple[tuple[Cell, ...], ...]:
-    """Return a row of `PAIR_COLUMNS` for each known pair, the earlier crawl first."""
-    return tuple(_to_row(pair, estimates.paper) for pair in _crawl_pairs(estimates))
+def list_pairs(estimates: Estimates, *, shared: bool = False) -> list[dict[str, Cell]]:
+    """Return a row for each known pair, or each that shares something, the earlier crawl first."""
+    crawls, paper = {crawl.label: crawl for crawl in estimates.crawls}, estimates.paper
+    rows = []
+    for pair in shared_pairs(estimates) if shared else estimates.residuals:
+        a, b, expected = crawls[pair.a], crawls[pair.b], None
+        if paper.coverage is not None and paper.persistence is not None:
+            expected = paper.coverage * paper.persistence**pair.lag_years
+        row: dict[str, Cell] = {
+            "a": a.label,
+            "date_a": a.date.isoformat(),
+            "n_a": a.n_urls,
+            "b": b.label,
+            "date_b": b.date.isoformat(),
+            "n_b": b.n_urls,
+            "lag_years": significant(pair.lag_years),
+            "n_shared": pair.n_shared,
+            "containment": significant(pair.containment),
+            "containment_backward": significant(pair.containment_backward),
+            "expected": significant(expected),
+            "r": None if pair.log_r is None else significant(math.exp(pair.log_r)),
+        }
+        rows.append(row)
+    return rows
 
 
-def logarithmic_pairs(estimates: Estimates) -> tuple[tuple[Cell, ...], ...]:
-    """Return the rows of `list_pairs` that share something, and so have a logarithm."""
-    place = PAIR_COLUMNS.index("n_shared")
-    return tuple(row for row in list_pairs(estimates) if row[place])
+def pair_points(noun: str, n_pairs: int, style: str = "data") -> alt.Chart:
+    """Return a point for each row of pairs, smaller and fainter where there are many.
+
+    Parameters
+    ----------
+    noun
+        What is counted, such as URLs.
+    n_pairs
+        How many.
+    style
+        ``data``, or ``muted`` where something else stands before them.
+    """
+    is_many = n_pairs > _MANY
+    points = base_chart().mark_point(style=style, size=_SMALL_SIZE if is_many else _SIZE)
+    return pickable(
+        points.encode(
+            opacity=lit_opacity(PAIR, _SMALL_OPACITY if is_many else _OPACITY),
+            strokeWidth=lit_width(PAIR, 1, 2.2),
+            tooltip=pair_tooltip(noun),
+        ),
+        PAIR,
+    )
 
 
 def say_left_out(estimates: Estimates) -> str:
@@ -67,13 +104,6 @@ def say_left_out(estimates: Estimates) -> str:
         return ""
     verb = "shares nothing and has" if n_zero == 1 else "share nothing and have"
     return f"{number_of(n_zero, 'pair')} {verb} no place on a logarithmic scale."
-
-
-def expected_containment(paper: PaperFit, lag_years: float) -> float | None:
-    """Return what the published line expects at a time difference, if there is a line."""
-    if paper.coverage is None or paper.persistence is None:
-        return None
-    return float(paper.coverage * paper.persistence**lag_years)
 
 
 def fitted_pairs(estimates: Estimates) -> PairData:
@@ -87,50 +117,18 @@ def fitted_pairs(estimates: Estimates) -> PairData:
     return pair_data(OverlapTable(crawls=estimates.crawls, n_shared=n_shared))
 
 
-def pair_tooltip(noun: str) -> "list[alt.Tooltip]":
-    """Return what is shown of a pair when one points at it.
-
-    Parameters
-    ----------
-    noun
-        What is counted, such as URLs.
-    """
-    import altair as alt
-
-    return [
-        alt.Tooltip("a:N", title="crawl a"),
-        alt.Tooltip("date_a:N", title="date of a"),
-        alt.Tooltip("n_a:Q", title=f"{noun} of a", format=","),
-        alt.Tooltip("b:N", title="crawl b"),
-        alt.Tooltip("date_b:N", title="date of b"),
-        alt.Tooltip("n_b:Q", title=f"{noun} of b", format=","),
-        alt.Tooltip("n_shared:Q", title=f"shared {noun}", format=","),
-        alt.Tooltip("containment:Q", title="share of a found in b", format=".1%"),
-        alt.Tooltip("containment_backward:Q", title="share of b found in a", format=".1%"),
-        alt.Tooltip("expected:Q", title="expected by the published line", format=".1%"),
-        alt.Tooltip("r:Q", title="R, found over expected", format=".3f"),
-    ]
-
-
-def _crawl_pairs(estimates: Estimates) -> Iterator[_CrawlPair]:
-    crawls = {crawl.label: crawl for crawl in estimates.crawls}
-    for residual in estimates.residuals:
-        yield _CrawlPair(a=crawls[residual.a], b=crawls[residual.b], residual=residual)
-
-
-def _to_row(pair: _CrawlPair, paper: PaperFit) -> tuple[Cell, ...]:
-    residual = pair.residual
-    return (
-        pair.a.label,
-        pair.a.date.isoformat(),
-        pair.a.n_urls,
-        pair.b.label,
-        pair.b.date.isoformat(),
-        pair.b.n_urls,
-        significant(residual.lag_years),
-        residual.n_shared,
-        significant(residual.containment),
-        significant(residual.containment_backward),
-        significant(expected_containment(paper, residual.lag_years)),
-        None if residual.log_r is None else significant(math.exp(residual.log_r)),
+def pair_tooltip(noun: str) -> list[alt.Tooltip]:
+    """Return what is shown of a pair when one points at it."""
+    return tooltip(
+        ("a:N", "crawl a", None),
+        ("date_a:N", "date of a", None),
+        ("n_a:Q", f"{noun} of a", ","),
+        ("b:N", "crawl b", None),
+        ("date_b:N", "date of b", None),
+        ("n_b:Q", f"{noun} of b", ","),
+        ("n_shared:Q", f"shared {noun}", ","),
+        ("containment:Q", "share of a found in b", ".1%"),
+        ("containment_backward:Q", "share of b found in a", ".1%"),
+        ("expected:Q", "expected by the published line", ".1%"),
+        ("r:Q", "R, found over expected", ".3f"),
     )

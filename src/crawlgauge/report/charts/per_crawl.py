@@ -1,35 +1,31 @@
 """Coverage and population of each crawl over time, with their ranges."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+
+import altair as alt
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimate, Estimates, Union
 from crawlgauge.model.phrases import count, names, percent, things
-from crawlgauge.report.charts.chart import Chart, NoChart
+from crawlgauge.report.charts.chart import Cell
 from crawlgauge.report.charts.drawing import (
     CRAWL,
-    Channel,
-    Rows,
-    base_chart,
+    Picture,
     count_axis,
     date_axis,
+    dated_chart,
+    draw_band,
     explain_bars,
-    join,
     lit_opacity,
     lit_width,
-    number_of,
+    mark_at,
     pickable,
     say_trust,
     share_axis,
     significant,
-    to_specification,
+    tooltip,
 )
-from crawlgauge.report.range_text import with_range
-
-if TYPE_CHECKING:
-    import altair as alt
+from crawlgauge.report.words import Phrase, join, number_of, with_range
 
 __all__ = ["draw_coverage", "draw_population", "draw_union"]
 
@@ -37,68 +33,48 @@ __all__ = ["draw_coverage", "draw_population", "draw_union"]
 # ------------------------ estimates over time: points with bars, and crosses where nothing is known
 
 
-COURSE_HEIGHT = 180
+_HEIGHT = 180
 """Of the area within the axes."""
 
 _MOST_OF_VALUE = 2.0
 
 
-def estimate_rows(crawls: Sequence[Crawl], numbers: Sequence[Estimate]) -> Rows:
-    """Return for each crawl: label, date, size, value, low, high, basis and reason.
-
-    Parameters
-    ----------
-    crawls
-        The crawls.
-    numbers
-        What is known of each.
-    """
-    return tuple(
-        (
-            crawl.label,
-            crawl.date.isoformat(),
-            crawl.n_urls,
-            significant(number.value),
-            significant(number.low),
-            significant(number.high),
-            number.basis,
-            number.reason,
-        )
+def _estimate_rows(
+    name: str, crawls: Sequence[Crawl], numbers: Sequence[Estimate]
+) -> list[dict[str, Cell]]:
+    return [
+        {
+            "crawl": crawl.label,
+            "date": crawl.date.isoformat(),
+            "n_urls": crawl.n_urls,
+            name: significant(number.value),
+            "low": significant(number.low),
+            "high": significant(number.high),
+            "basis": number.basis,
+            "reason": number.reason,
+        }
         for crawl, number in zip(crawls, numbers, strict=True)
-    )
+    ]
 
 
-def estimate_layers(
-    name: str, numbers: Sequence[Estimate], axis: "alt.Y", tooltip: "list[alt.Tooltip]"
-) -> "list[alt.Chart]":
-    """Return bars and points of estimates over time, and crosses where there are none.
-
-    Parameters
-    ----------
-    name
-        The column of the values; ``low`` and ``high`` are those of the ranges.
-    numbers
-        What is drawn: kinds of marks that none of them needs are left out.
-    axis
-        Of the values.
-    tooltip
-        What is shown when one points at a mark.
-    """
-    import altair as alt
-
-    dated = base_chart().transform_calculate(when="toDate(datum.date)").encode(x=date_axis())
+def _estimate_layers(
+    name: str, numbers: Sequence[Estimate], axis: alt.Y, tips: list[alt.Tooltip]
+) -> list[alt.Chart]:
+    """Return bars and points of estimates over time, and crosses where there are none."""
+    dated = dated_chart().encode(x=date_axis())
     known = dated.transform_filter(f"isValid(datum.{name})")
     bars = known.mark_rule(style="data", clip=True).encode(
         y=alt.Y("low:Q", title=""),
         opacity=lit_opacity(CRAWL),
         strokeWidth=lit_width(CRAWL, 1.2, 2.6),
     )
+    size = alt.when("datum.crawl === chosen").then(alt.value(70)).otherwise(alt.value(30))
     points = known.mark_point(style="data", filled=True, size=30).encode(
-        y=axis, opacity=lit_opacity(CRAWL), size=_lit_size(), tooltip=tooltip
+        y=axis, opacity=lit_opacity(CRAWL), size=size, tooltip=tips
     )
     unknown = dated.transform_filter(f"!isValid(datum.{name})")
     crosses = unknown.mark_point(style="unknown", angle=45).encode(
-        y=alt.value(COURSE_HEIGHT - 6), opacity=lit_opacity(CRAWL), tooltip=tooltip
+        y=alt.value(_HEIGHT - 6), opacity=lit_opacity(CRAWL), tooltip=tips
     )
     layers = []
     if any(number.high is not None for number in numbers):
@@ -114,54 +90,28 @@ def estimate_layers(
     return layers
 
 
-def estimate_tooltip(name: str, number_format: str, noun: str) -> "list[alt.Tooltip]":
-    """Return what is shown of a crawl's estimate when one points at it.
-
-    Parameters
-    ----------
-    name
-        The column of the values.
-    number_format
-        How they are written.
-    noun
-        What is counted, such as URLs.
-    """
-    import altair as alt
-
-    return [
-        alt.Tooltip("crawl:N"),
-        alt.Tooltip("date:N"),
-        alt.Tooltip("n_urls:Q", title=noun, format=","),
-        alt.Tooltip(f"{name}:Q", format=number_format),
-        alt.Tooltip("low:Q", format=number_format),
-        alt.Tooltip("high:Q", format=number_format),
-        alt.Tooltip("basis:N", title="range"),
-        alt.Tooltip("reason:N"),
-    ]
+def _estimate_tooltip(name: str, number_format: str, noun: str) -> list[alt.Tooltip]:
+    ends = ((f"{end}:Q", None, number_format) for end in (name, "low", "high"))
+    size = ("n_urls:Q", noun, ",")
+    return tooltip("crawl:N", "date:N", size, *ends, ("basis:N", "range", None), "reason:N")
 
 
-def known_values(numbers: Sequence[Estimate]) -> list[float]:
-    """Return the values that there are."""
-    return [number.value for number in numbers if number.value is not None]
+def _short_lines(base: alt.Chart) -> alt.Chart:
+    lines: alt.Chart = base.mark_tick(
+        style="guide", orient="horizontal", size=9, thickness=2, strokeDash=[]
+    )
+    return lines
 
 
-def seen(numbers: Sequence[Estimate]) -> list[float]:
+def _seen(numbers: Sequence[Estimate]) -> list[float]:
     """Return what an axis should show: all values, and the ends of ranges that are not absurd."""
-    values = known_values(numbers)
+    values = [number.value for number in numbers if number.value is not None]
     most = _MOST_OF_VALUE * max(values)
     return [*values, *(min(number.high, most) for number in numbers if number.high is not None)]
 
 
-def say_unknown(crawls: Sequence[Crawl], numbers: Sequence[Estimate]) -> str:
-    """Say which crawls have no value, and why; each reason once.
-
-    Parameters
-    ----------
-    crawls
-        The crawls.
-    numbers
-        What is known of each.
-    """
+def _say_unknown(crawls: Sequence[Crawl], numbers: Sequence[Estimate]) -> str:
+    """Say which crawls have no value, and why; each reason once."""
     lacking: dict[str, list[str]] = {}
     for crawl, number in zip(crawls, numbers, strict=True):
         if number.value is None:
@@ -170,154 +120,91 @@ def say_unknown(crawls: Sequence[Crawl], numbers: Sequence[Estimate]) -> str:
     return f"Crosses: no value for {'; '.join(parts)}." if parts else ""
 
 
-def why_none(numbers: Sequence[Estimate]) -> str:
+def _why_none(numbers: Sequence[Estimate]) -> str:
     """Say why no crawl has a value."""
-    reasons = list(dict.fromkeys(number.reason or "" for number in numbers))
-    return "; ".join(reasons)
-
-
-def _lit_size() -> Channel:
-    import altair as alt
-
-    return alt.when("datum.crawl === chosen").then(alt.value(70)).otherwise(alt.value(30))
+    return "; ".join(dict.fromkeys(number.reason or "" for number in numbers))
 
 
 # ------------------------------- coverage and population of each crawl over time, with their ranges
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
-    """What is drawn: its name, and how its numbers are written."""
-
-    name: str
-    phrase: Callable[[float], str]
-    format: str
-
-
-_COVERAGE = _Kind(name="coverage", phrase=percent, format=".1%")
-_POPULATION = _Kind(name="population", phrase=count, format=",.0f")
-
-
-def draw_coverage(estimates: Estimates) -> Chart | NoChart:
-    """Draw the coverage of each crawl with its range, and the typical coverage.
-
-    Parameters
-    ----------
-    estimates
-        Of the crawls.
-    """
-    noun = things(estimates.level)
-    title = f"Coverage: share of the {noun} within reach that each crawl holds"
+def draw_coverage(estimates: Estimates) -> Picture | str:
+    """Draw the coverage of each crawl with its range, and the typical coverage."""
+    noun, typical = things(estimates.level), estimates.headline.coverage
     numbers = [row.coverage for row in estimates.per_crawl]
-    known = known_values(numbers)
+    known = [number.value for number in numbers if number.value is not None]
     if not known:
-        return NoChart(name="coverage", title=title, reason=why_none(numbers))
-    axis = share_axis(f"Coverage (% of the {noun} within reach)", seen(numbers), "coverage")
-    typical = estimates.headline.coverage
+        return _why_none(numbers)
+    behind = []
+    if typical.value is not None:
+        line = mark_at().mark_rule(style="fit").encode(y=alt.datum(significant(typical.value)))
+        behind = [*draw_band(typical, "y"), line]
+    if max(known) > 1:
+        # Where all is held.
+        behind.append(mark_at().mark_rule(style="guide").encode(y=alt.datum(1)))
     return _draw(
         estimates,
-        _COVERAGE,
-        title=title,
-        axis=axis,
-        behind=[*_draw_typical(typical), *_draw_limit(known)],
-        caption=join(
+        "coverage",
+        percent,
+        axis=share_axis(f"Coverage (% of the {noun} within reach)", _seen(numbers), "coverage"),
+        behind=behind,
+        opening=join(
             f"Coverage of {number_of(len(numbers), 'crawl')}{_by(estimates)}.",
             _say_typical(typical),
-            _say_extremes(estimates, numbers, percent),
-            explain_bars([("coverage", number) for number in numbers]),
-            say_unknown(estimates.crawls, numbers),
-            _say_impossible(known),
-            say_trust(estimates),
         ),
+        closing=_say_impossible(known),
     )
 
 
-def draw_population(estimates: Estimates) -> Chart | NoChart:
-    """Draw the population of each crawl with its range.
-
-    Parameters
-    ----------
-    estimates
-        Of the crawls.
-    """
+def draw_population(estimates: Estimates) -> Picture | str:
+    """Draw the population of each crawl with its range."""
     noun = things(estimates.level)
-    title = f"Population: {noun} that each crawl could have reached"
     numbers = [row.population for row in estimates.per_crawl]
-    if not known_values(numbers):
-        return NoChart(name="population", title=title, reason=why_none(numbers))
+    if all(number.value is None for number in numbers):
+        return _why_none(numbers)
     sizes = [crawl.n_urls for crawl in estimates.crawls]
-    axis = count_axis("Population", noun, [*seen(numbers), *sizes], "population")
-    import altair as alt
-
-    held = base_chart().transform_calculate(when="toDate(datum.date)")
-    ticks = held.mark_tick(style="guide", orient="horizontal", size=9, thickness=2, strokeDash=[])
+    ticks = _short_lines(dated_chart())
     return _draw(
         estimates,
-        _POPULATION,
-        title=title,
-        axis=axis,
+        "population",
+        count,
+        axis=count_axis("Population", noun, [*_seen(numbers), *sizes], "population"),
         behind=[ticks.encode(x=date_axis(), y=alt.Y("n_urls:Q"), opacity=lit_opacity(CRAWL))],
-        caption=join(
-            f"Population of {number_of(len(numbers), 'crawl')}{_by(estimates)}; the short lines "
-            f"are the {noun} that each crawl holds.",
-            _say_extremes(estimates, numbers, count),
-            explain_bars([("population", number) for number in numbers]),
-            say_unknown(estimates.crawls, numbers),
-            say_trust(estimates),
-        ),
+        opening=f"Population of {number_of(len(numbers), 'crawl')}{_by(estimates)}; the short "
+        f"lines are the {noun} that each crawl holds.",
     )
 
 
 def _draw(
     estimates: Estimates,
-    kind: _Kind,
+    name: str,
+    phrase: Phrase,
     *,
-    title: str,
-    axis: "alt.Y",
-    behind: "list[alt.Chart]",
-    caption: str,
-) -> Chart:
-    columns = ("crawl", "date", "n_urls", kind.name, "low", "high", "basis", "reason")
-    numbers = [getattr(row, kind.name) for row in estimates.per_crawl]
-    rows = estimate_rows(estimates.crawls, numbers)
-    tooltip = estimate_tooltip(kind.name, kind.format, things(estimates.level))
-    layers = [*behind, *estimate_layers(kind.name, numbers, axis, tooltip)]
-    return Chart(
-        name=kind.name,
-        title=title,
-        caption=caption,
-        alternative=join(
-            f"Points over time, one for each of {number_of(len(rows), 'crawl')}.",
-            _say_extremes(estimates, numbers, kind.phrase),
+    axis: alt.Y,
+    behind: list[alt.Chart],
+    opening: str,
+    closing: str = "",
+) -> Picture:
+    numbers = [getattr(row, name) for row in estimates.per_crawl]
+    number_format = ".1%" if phrase is percent else ",.0f"
+    tips = _estimate_tooltip(name, number_format, things(estimates.level))
+    extremes = _say_extremes(estimates, numbers, phrase)
+    return Picture(
+        rows=_estimate_rows(name, estimates.crawls, numbers),
+        layers=[*behind, *_estimate_layers(name, numbers, axis, tips)],
+        caption=join(
+            opening,
+            extremes,
+            explain_bars([(name, number) for number in numbers]),
+            _say_unknown(estimates.crawls, numbers),
+            closing,
+            say_trust(estimates),
         ),
-        columns=columns,
-        rows=rows,
-        specification=to_specification(layers, columns, rows, height=COURSE_HEIGHT),
+        alternative=join(
+            f"Points over time, one for each of {number_of(len(numbers), 'crawl')}.", extremes
+        ),
+        height=_HEIGHT,
     )
-
-
-def _draw_typical(typical: Estimate) -> "list[alt.Chart]":
-    import altair as alt
-
-    if typical.value is None:
-        return []
-    line = alt.Chart(alt.InlineData(values=[{}]))
-    drawn = [line.mark_rule(style="fit").encode(y=alt.datum(significant(typical.value)))]
-    if typical.low is not None and typical.high is not None:
-        low, high = significant(typical.low), significant(typical.high)
-        band = line.mark_rect(style="band", clip=True)
-        drawn.insert(0, band.encode(y=alt.datum(low), y2=alt.datum(high)))
-    return drawn
-
-
-def _draw_limit(known: list[float]) -> "list[alt.Chart]":
-    """Draw where all is held, if some value lies beyond."""
-    import altair as alt
-
-    if max(known) <= 1:
-        return []
-    line = alt.Chart(alt.InlineData(values=[{}]))
-    return [line.mark_rule(style="guide").encode(y=alt.datum(1))]
 
 
 def _by(estimates: Estimates) -> str:
@@ -333,9 +220,7 @@ def _say_typical(typical: Estimate) -> str:
     return f"{drawn}: the typical crawl, {with_range(typical, percent)}."
 
 
-def _say_extremes(
-    estimates: Estimates, numbers: Sequence[Estimate], phrase: Callable[[float], str]
-) -> str:
+def _say_extremes(estimates: Estimates, numbers: Sequence[Estimate], phrase: Phrase) -> str:
     known = [
         (number.value, crawl.label, number)
         for crawl, number in zip(estimates.crawls, numbers, strict=True)
@@ -361,95 +246,54 @@ def _say_impossible(known: list[float]) -> str:
 # ---------------------------- how much of the living web the whole archive holds, crawl after crawl
 
 
-_NAME = "union"
-_COLUMNS = (
-    "crawl",
-    "date",
-    "n_urls",
-    "union_coverage",
-    "low",
-    "high",
-    "basis",
-    "reason",
-    "coverage",
-)
-
-
-def draw_union(estimates: Estimates) -> Chart | NoChart:
-    """Draw the share of the living web that all crawls so far hold, after each crawl.
-
-    Parameters
-    ----------
-    estimates
-        Of the crawls.
-    """
+def draw_union(estimates: Estimates) -> Picture | str:
+    """Draw the share of the living web that all crawls so far hold, after each crawl."""
     noun, union = things(estimates.level), estimates.union
-    title = f"Share of the living {noun} that all crawls so far hold together, after each crawl"
     if union is None:
-        reason = "what all crawls hold together can only be told from capture histories"
-        return NoChart(name=_NAME, title=title, reason=reason)
+        return "what all crawls hold together can only be told from capture histories"
     if all(number.value is None for number in union.per_crawl):
-        return NoChart(name=_NAME, title=title, reason=why_none(union.per_crawl))
-    rows: Rows = tuple(
-        (*row, significant(own.coverage.value))
-        for row, own in zip(
-            estimate_rows(estimates.crawls, union.per_crawl), estimates.per_crawl, strict=True
-        )
-    )
-    return Chart(
-        name=_NAME,
-        title=title,
-        caption=_describe(estimates, union),
-        alternative=f"Points over time, with single crawls below. {_say_course(estimates, union)}",
-        columns=_COLUMNS,
-        rows=rows,
-        specification=to_specification(
-            _layers(estimates, union), _COLUMNS, rows, height=COURSE_HEIGHT
+        return _why_none(union.per_crawl)
+    single = [row.coverage.value for row in estimates.per_crawl]
+    of_union = _estimate_rows("union_coverage", estimates.crawls, union.per_crawl)
+    course = _say_course(estimates, union)
+    return Picture(
+        rows=[
+            {**row, "coverage": significant(own)} for row, own in zip(of_union, single, strict=True)
+        ],
+        layers=_union_layers(union, [value for value in single if value is not None], noun),
+        caption=join(
+            f"Points: the share of the {noun} alive at each crawl that it or an earlier crawl "
+            "holds. Short lines: the crawl alone.",
+            course,
+            f"Of {count(union.n_distinct)} {noun} held, {with_range(union.n_alive, count)} lived "
+            "at the newest crawl."
+            if union.n_alive.value is not None
+            else None,
+            explain_bars([("union", number) for number in union.per_crawl]),
+            _say_unknown(estimates.crawls, union.per_crawl),
+            union.caution,
+            say_trust(estimates),
         ),
+        alternative=f"Points over time, with single crawls below. {course}",
+        height=_HEIGHT,
     )
 
 
-def _layers(estimates: Estimates, union: Union) -> "list[alt.Chart]":
-    import altair as alt
-
-    noun = things(estimates.level)
-    single = [row.coverage.value for row in estimates.per_crawl if row.coverage.value is not None]
-    shown = [*seen(union.per_crawl), *single]
+def _union_layers(union: Union, single: list[float], noun: str) -> list[alt.Chart]:
+    shown = [*_seen(union.per_crawl), *single]
     axis = share_axis(f"Share of the living {noun}", shown, "union_coverage")
-    tooltip = [
-        *estimate_tooltip("union_coverage", ".1%", noun),
-        alt.Tooltip("coverage:Q", title="this crawl alone", format=".1%"),
+    tips = [
+        *_estimate_tooltip("union_coverage", ".1%", noun),
+        *tooltip(("coverage:Q", "this crawl alone", ".1%")),
     ]
-    dated = base_chart().transform_calculate(when="toDate(datum.date)").encode(x=date_axis())
-    alone = dated.transform_filter("isValid(datum.coverage)").mark_tick(
-        style="guide", orient="horizontal", size=9, thickness=2, strokeDash=[]
-    )
+    dated = dated_chart().encode(x=date_axis())
+    alone = _short_lines(dated.transform_filter("isValid(datum.coverage)"))
     course = dated.transform_filter("isValid(datum.union_coverage)").mark_line(style="data")
     return [
         alone.encode(y=alt.Y("coverage:Q", title=""), opacity=lit_opacity(CRAWL)),
         course.encode(y=axis),
-        *estimate_layers("union_coverage", union.per_crawl, axis, tooltip),
+        *_estimate_layers("union_coverage", union.per_crawl, axis, tips),
     ]
-
-
-def _describe(estimates: Estimates, union: Union) -> str:
-    noun = things(estimates.level)
-    return join(
-        f"Points: the share of the {noun} alive at each crawl that it or an earlier crawl holds. "
-        "Short lines: the crawl alone.",
-        _say_course(estimates, union),
-        f"Of {count(union.n_distinct)} {noun} held, {_alive(union.n_alive)}."
-        if union.n_alive.value is not None
-        else None,
-        explain_bars([("union", number) for number in union.per_crawl]),
-        say_unknown(estimates.crawls, union.per_crawl),
-        union.caution,
-        say_trust(estimates),
-    )
-
-
-def _alive(n_alive: Estimate) -> str:
-    return f"{with_range(n_alive, count)} lived at the newest crawl"
 
 
 def _say_course(estimates: Estimates, union: Union) -> str:

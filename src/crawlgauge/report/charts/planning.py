@@ -1,28 +1,24 @@
 """What larger or more frequent crawls would hold, if all goes on as it did."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
+import altair as alt
 import numpy as np
 
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.phrases import count, percent, things
 from crawlgauge.model.schedule import CurvePoint, PlanningCurves, planning_curves, why_no_plan
-from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.charts.drawing import (
-    Rows,
+    Picture,
     base_chart,
-    join,
+    mark_at,
     say_trust,
     share_axis,
     significant,
     size_axis,
-    to_specification,
+    tooltip,
 )
-from crawlgauge.report.range_text import with_range
-
-if TYPE_CHECKING:
-    import altair as alt
+from crawlgauge.report.words import join, with_range
 
 __all__ = ["draw_plan_by_frequency", "draw_plan_by_size"]
 
@@ -33,121 +29,104 @@ _CONDITION = "All this holds if the web and the way of crawling stay as they are
 _NO_POINTS = "there are only ranges to plan with, or nothing says how often crawls take place"
 
 
-def draw_plan_by_size(estimates: Estimates) -> Chart | NoChart:
-    """Draw the coverage of a crawl against its size.
-
-    Parameters
-    ----------
-    estimates
-        Of the crawls.
-    """
-    noun = things(estimates.level)
-    name, title = "plan-by-size", f"Coverage that a crawl would have by its number of {noun}"
+def draw_plan_by_size(estimates: Estimates) -> Picture | str:
+    """Draw the coverage of a crawl against its size."""
+    noun, newest = things(estimates.level), estimates.crawls[-1]
     curves = planning_curves(estimates)
     if curves is None:
-        return NoChart(name=name, title=title, reason=why_no_plan(estimates) or _NO_POINTS)
-    points, newest = curves.coverage_by_size, estimates.crawls[-1]
-    columns = ("n_urls", "coverage", "low", "high")
-    x = size_axis("Size of the crawl", noun, points[-1].x)
+        return why_no_plan(estimates) or _NO_POINTS
+    points = curves.coverage_by_size
     now = f"A crawl of the newest one's size ({count(newest.n_urls)} {noun}, dashed)"
-    return Chart(
-        name=name,
-        title=title,
-        caption=join(
-            f"{now} holds {_at(points, newest.n_urls)}; one of twice the size would hold "
-            f"{_at(points, 2 * newest.n_urls)}.",
-            _explain_band(points),
-            _CONDITION,
-            say_trust(estimates),
-        ),
-        alternative=f"A rising curve. {now} holds {_at(points, newest.n_urls)}.",
-        columns=columns,
-        rows=_list_rows(points),
-        specification=_specify(points, columns, x, "Coverage of the crawl", newest.n_urls),
+    held = f"{now} holds {_at(points, newest.n_urls)}"
+    return _draw(
+        estimates,
+        points,
+        ("n_urls", "coverage"),
+        size_axis("Size of the crawl", noun, points[-1].x),
+        "Coverage of the crawl",
+        newest.n_urls,
+        caption=f"{held}; one of twice the size would hold {_at(points, 2 * newest.n_urls)}.",
+        alternative=f"A rising curve. {held}.",
     )
 
 
-def draw_plan_by_frequency(estimates: Estimates) -> Chart | NoChart:
-    """Draw the union coverage against the number of crawls a year, at the same yearly effort.
-
-    Parameters
-    ----------
-    estimates
-        Of the crawls.
-    """
-    import altair as alt
-
-    noun = things(estimates.level)
-    name = "plan-by-frequency"
-    title = "Share that the whole archive would hold by the number of crawls a year"
-    curves = planning_curves(estimates)
+def draw_plan_by_frequency(estimates: Estimates) -> Picture | str:
+    """Draw the union coverage against the number of crawls a year, at the same yearly effort."""
+    noun, curves = things(estimates.level), planning_curves(estimates)
     if curves is None:
-        return NoChart(name=name, title=title, reason=why_no_plan(estimates) or _NO_POINTS)
+        return why_no_plan(estimates) or _NO_POINTS
     points = curves.union_by_frequency
-    columns = ("crawls_per_year", "union_coverage", "low", "high")
     x = alt.X(
         "crawls_per_year:Q",
         title="Crawls a year (log)",
         scale=alt.Scale(type="log", domain=[points[0].x, points[-1].x], nice=False),
         axis=alt.Axis(values=[0.25, 0.5, 1, 2, 4, 6, 12, 26, 52, 365], format="~g", grid=False),
     )
-    now = f"As now, with {curves.crawls_per_year:.2g} crawls a year (dashed)"
-    return Chart(
-        name=name,
-        title=title,
+    now = (
+        f"As now, with {curves.crawls_per_year:.2g} crawls a year (dashed): "
+        f"{_at(points, curves.crawls_per_year)}; {_say_best(points, curves)}."
+    )
+    return _draw(
+        estimates,
+        points,
+        ("crawls_per_year", "union_coverage"),
+        x,
+        f"Share of the living {noun}",
+        curves.crawls_per_year,
         caption=join(
             f"Share of the living {noun} that all crawls together hold, on average over time, if "
             f"the yearly effort of {count(curves.budget)} {noun} is split into so many crawls. "
-            f"{now}: {_at(points, curves.crawls_per_year)}; {_say_best(points, curves)}.",
+            f"{now}",
             _warn_of_size(points, curves, noun),
-            _explain_band(points),
+        ),
+        alternative=f"A curve over the number of crawls a year. {now}",
+    )
+
+
+def _draw(
+    estimates: Estimates,
+    points: Sequence[CurvePoint],
+    columns: tuple[str, str],
+    x: alt.X,
+    title: str,
+    now: float,
+    *,
+    caption: str,
+    alternative: str,
+) -> Picture:
+    across, up = columns
+    has_band = any(point.low is not None for point in points)
+    shown = [point.value for point in points] + [point.high for point in points if point.high]
+    base = base_chart().encode(x=x)
+    band = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+    shares = ((f"{name}:Q", None, ".1%") for name in (up, "low", "high"))
+    tips = tooltip((f"{across}:Q", None, ",.3~r"), *shares)
+    return Picture(
+        rows=[
+            {
+                across: significant(point.x),
+                up: significant(point.value),
+                "low": significant(point.low),
+                "high": significant(point.high),
+            }
+            for point in points
+        ],
+        layers=[
+            band.mark_area(style="band", clip=True).encode(y=alt.Y("low:Q", title=""), y2="high:Q"),
+            mark_at().mark_rule(style="guide").encode(x=alt.datum(significant(now))),
+            base.mark_line(style="fit", clip=True).encode(
+                y=share_axis(title, [min(1.0, max(shown))], up), tooltip=tips
+            ),
+        ],
+        caption=join(
+            caption,
+            "Band: 95 %." if has_band else "No band: the range of the population is not known.",
             _CONDITION,
             say_trust(estimates),
         ),
-        alternative=(
-            f"A curve over the number of crawls a year. {now}: "
-            f"{_at(points, curves.crawls_per_year)}; {_say_best(points, curves)}."
-        ),
-        columns=columns,
-        rows=_list_rows(points),
-        specification=_specify(
-            points, columns, x, f"Share of the living {noun}", curves.crawls_per_year
-        ),
+        alternative=alternative,
+        height=_HEIGHT,
     )
-
-
-def _list_rows(points: Sequence[CurvePoint]) -> Rows:
-    return tuple(
-        tuple(significant(number) for number in (point.x, point.value, point.low, point.high))
-        for point in points
-    )
-
-
-def _specify(
-    points: Sequence[CurvePoint], columns: tuple[str, ...], x: "alt.X", title: str, now: float
-) -> Mapping[str, Any]:
-    import altair as alt
-
-    field = columns[1]
-    shown = [point.value for point in points] + [point.high for point in points if point.high]
-    y = share_axis(title, [min(1.0, max(shown))], field)
-    base = base_chart().encode(x=x)
-    band = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-    present = alt.Chart(alt.InlineData(values=[{}])).mark_rule(style="guide")
-    layers = [
-        band.mark_area(style="band", clip=True).encode(y=alt.Y("low:Q", title=""), y2="high:Q"),
-        present.encode(x=alt.datum(significant(now))),
-        base.mark_line(style="fit", clip=True).encode(
-            y=y,
-            tooltip=[
-                alt.Tooltip(f"{columns[0]}:Q", format=",.3~r"),
-                alt.Tooltip(f"{field}:Q", format=".1%"),
-                alt.Tooltip("low:Q", format=".1%"),
-                alt.Tooltip("high:Q", format=".1%"),
-            ],
-        ),
-    ]
-    return to_specification(layers, columns, _list_rows(points), height=_HEIGHT)
 
 
 def _at(points: Sequence[CurvePoint], place: float) -> str:
@@ -190,8 +169,3 @@ def _warn_of_size(points: Sequence[CurvePoint], curves: PlanningCurves, noun: st
         f"({count(curves.largest)} {noun}), and {best.x:.2g} a year crawls of "
         f"{count(curves.budget / best.x)}: whether the curve holds there has not been seen."
     )
-
-
-def _explain_band(points: Sequence[CurvePoint]) -> str:
-    has_band = any(point.low is not None for point in points)
-    return "Band: 95 %." if has_band else "No band: the range of the population is not known."

@@ -2,8 +2,8 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,30 +15,26 @@ from crawlgauge.model.pairs import PairData
 from crawlgauge.model.paper import PooledLine, fit_pooled, half_life
 from crawlgauge.model.phrases import count, per_year, percent, percent_range, span, things
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.report.charts.chart import Cell, Chart, NoChart
-from crawlgauge.report.charts.decay import CONTAINMENT_TITLE, DECAY_HEIGHT, pair_points
+from crawlgauge.report.charts.chart import Cell
 from crawlgauge.report.charts.drawing import (
-    Rows,
+    Picture,
     base_chart,
-    join,
     lag_axis,
     log_share_axis,
-    number_of,
     say_trust,
     significant,
-    to_specification,
 )
 from crawlgauge.report.charts.pair_rows import (
-    PAIR_COLUMNS,
+    CONTAINMENT_TITLE,
+    DECAY_HEIGHT,
     fitted_pairs,
-    logarithmic_pairs,
+    list_pairs,
+    pair_points,
     say_left_out,
 )
+from crawlgauge.report.words import join, number_of
 from crawlgauge.simulate.urn_settings import UrnSettings, first_value
 from crawlgauge.simulate.urn_table import draw_table
-
-if TYPE_CHECKING:
-    import altair as alt
 
 __all__ = ["draw_regression", "draw_simulated_regression", "find_bands"]
 
@@ -131,43 +127,24 @@ def _jackknife(pairs: PairData, lags: Numbers) -> Numbers | None:
 
 def _without(pairs: PairData, crawl: int) -> PairData:
     kept = (pairs.start != crawl) & (pairs.end != crawl)
-    return PairData(
-        days=pairs.days,
-        n_counted=pairs.n_counted,
-        n_urls=pairs.n_urls,
-        start=pairs.start[kept],
-        end=pairs.end[kept],
-        n_shared=pairs.n_shared[kept],
-        relative_error=pairs.relative_error[kept],
-        weight=pairs.weight[kept],
-        zeros=pairs.zeros,
-        n_missing=pairs.n_missing,
-        sample_rate=pairs.sample_rate,
-    )
+    of_pairs = ("start", "end", "n_shared", "relative_error", "weight")
+    return replace(pairs, **{name: getattr(pairs, name)[kept] for name in of_pairs})
 
 
 # ------------------------------------------------------------------- figures 2a and 2b of the paper
 
 
-_COLUMNS = ("series", *PAIR_COLUMNS, "low", "high", "low_least_squares", "high_least_squares")
 _NO_LINE = "a line needs pairs with at least two different times between them"
 _SEED = 1
 # 780 pairs show all there is to see, and are drawn within a second.
 _MAX_SIMULATED = 40
 
 
-def draw_regression(estimates: Estimates) -> Chart | NoChart:
-    """Draw the published line through the containments of all pairs, with its interval.
-
-    Parameters
-    ----------
-    estimates
-        Of the crawls.
-    """
-    title = "The published method: one line through the containments of all pairs"
+def draw_regression(estimates: Estimates) -> Picture | str:
+    """Draw the published line through the containments of all pairs, with its interval."""
     line = _published_line(estimates)
     if line is None:
-        return NoChart(name="regression", title=title, reason=_NO_LINE)
+        return _NO_LINE
     bands = find_bands(fitted_pairs(estimates), line)
     caption = join(
         _describe_line(estimates, line),
@@ -175,85 +152,64 @@ def draw_regression(estimates: Estimates) -> Chart | NoChart:
         say_left_out(estimates),
         say_trust(estimates),
     )
-    return _draw("regression", title, caption, estimates, bands)
+    return _draw(caption, estimates, bands)
 
 
-def draw_simulated_regression(estimates: Estimates) -> Chart | NoChart:
-    """Draw the same for a simulated urn that has the fitted coverage and persistence.
-
-    Parameters
-    ----------
-    estimates
-        Of the crawls.
-    """
-    name = "simulated-regression"
-    title = "The same line through a simulated urn with the fitted coverage and persistence"
+def draw_simulated_regression(estimates: Estimates) -> Picture | str:
+    """Draw the same for a simulated urn that has the fitted coverage and persistence."""
     line = _published_line(estimates)
     if line is None:
-        return NoChart(name=name, title=title, reason=_NO_LINE)
+        return _NO_LINE
     if line.log_coverage > 0:
-        reason = f"no urn has the coverage of the line, {percent(line.coverage)}"
-        return NoChart(name=name, title=title, reason=reason)
+        return f"no urn has the coverage of the line, {percent(line.coverage)}"
     if line.log_persistence > 0:
-        reason = f"in no urn {percent(line.persistence)} live on for a year, as on the line"
-        return NoChart(name=name, title=title, reason=reason)
+        return f"in no urn {percent(line.persistence)} live on for a year, as on the line"
     crawls = _choose_crawls(estimates)
     settings = _settle_urn(crawls, line)
     simulated = _simulate(crawls, settings, estimates.level)
     drawn = _published_line(simulated)
     if drawn is None:
-        return NoChart(name=name, title=title, reason="crawls of such an urn share too little")
+        return "crawls of such an urn share too little"
     caption = _describe_simulation(estimates, line, simulated, drawn, settings)
-    return _draw(name, title, caption, simulated, find_bands(fitted_pairs(simulated), drawn))
+    return _draw(caption, simulated, find_bands(fitted_pairs(simulated), drawn))
 
 
-def _draw(name: str, title: str, caption: str, estimates: Estimates, bands: LineBands) -> Chart:
-    pairs = logarithmic_pairs(estimates)
+def _draw(caption: str, estimates: Estimates, bands: LineBands) -> Picture:
+    pairs = list_pairs(estimates, shared=True)
     rows = _list_rows(pairs, bands)
-    return Chart(
-        name=name,
-        title=title,
+    return Picture(
+        rows=rows,
+        layers=_layers(rows, things(estimates.level), len(pairs)),
         caption=caption,
         alternative=(
             f"Scatter of {number_of(len(pairs), 'pair')} of crawls with a line that goes from "
             f"{percent(float(bands.line[0]))} at time difference zero to "
             f"{percent(float(bands.line[-1]))} at {span(float(bands.lags_years[-1]))}."
         ),
-        columns=_COLUMNS,
-        rows=rows,
-        specification=to_specification(
-            _layers(rows, things(estimates.level), len(pairs)),
-            _COLUMNS,
-            rows,
-            height=DECAY_HEIGHT,
-        ),
+        height=DECAY_HEIGHT,
     )
 
 
-def _list_rows(pairs: Rows, bands: LineBands) -> Rows:
-    rows: list[tuple[Cell, ...]] = [("pair", *row, None, None, None, None) for row in pairs]
+def _list_rows(pairs: list[dict[str, Cell]], bands: LineBands) -> list[dict[str, Cell]]:
+    rows: list[dict[str, Cell]] = [{"series": "pair", **row} for row in pairs]
     for place, (lag, value) in enumerate(zip(bands.lags_years, bands.line, strict=True)):
         on_line: dict[str, Cell] = {
             "series": "line",
             "lag_years": significant(float(lag)),
             "containment": significant(float(value)),
         }
-        ends = (("", bands.jackknife), ("_least_squares", bands.least_squares))
-        for suffix, band in ends:
-            if band is not None:
-                on_line[f"low{suffix}"] = significant(float(band[0][place]))
-                on_line[f"high{suffix}"] = significant(float(band[1][place]))
-        rows.append(tuple(on_line.get(column) for column in _COLUMNS))
-    return tuple(rows)
+        for suffix, band in (("", bands.jackknife), ("_least_squares", bands.least_squares)):
+            for end, k in (("low", 0), ("high", 1)):
+                known = None if band is None else significant(float(band[k][place]))
+                on_line[f"{end}{suffix}"] = known
+        rows.append(on_line)
+    return rows
 
 
-def _layers(rows: Rows, noun: str, n_pairs: int) -> "list[alt.Chart]":
-    import altair as alt
-
-    x = lag_axis(max(float(row[_COLUMNS.index("lag_years")] or 0) for row in rows))
+def _layers(rows: list[dict[str, Cell]], noun: str, n_pairs: int) -> list[alt.Chart]:
+    x = lag_axis(max(float(row["lag_years"] or 0) for row in rows))
     # Bands may be wider than what there is to see.
-    shown = [float(row[_COLUMNS.index("containment")] or 0) for row in rows]
-    y = log_share_axis(CONTAINMENT_TITLE, shown)
+    y = log_share_axis(CONTAINMENT_TITLE, [float(row["containment"] or 0) for row in rows])
     line = base_chart().transform_filter("datum.series === 'line'").encode(x=x)
     low, high = alt.Y("low_least_squares:Q", title=""), alt.Y("high_least_squares:Q", title="")
     return [
@@ -306,18 +262,13 @@ def _simulate(crawls: list[Crawl], settings: UrnSettings, level: str) -> Estimat
 def _describe_line(estimates: Estimates, line: PooledLine) -> str:
     noun, life = things(estimates.level), half_life(line.log_persistence)
     halves = "so that nothing seems to be lost" if life is None else f"half-life {span(life)}"
+    impossible = " More than 100 % is impossible: these crawls do not behave as the line assumes."
     return (
         f"The line through {number_of(estimates.paper.n_pairs, 'pair')} of crawls (the share of "
         f"the earlier crawl's {noun} found in the later one): {percent(line.coverage)} at time "
         f"difference zero, read as the coverage, and {percent(line.persistence)} live on for a "
-        f"year, {halves}{_say_fit(line)}.{_say_impossible(line)}"
+        f"year, {halves}{_say_fit(line)}.{impossible if line.log_coverage > 0 else ''}"
     )
-
-
-def _say_impossible(line: PooledLine) -> str:
-    if line.log_coverage <= 0:
-        return ""
-    return " More than 100 % is impossible: these crawls do not behave as the line assumes."
 
 
 def _say_fit(line: PooledLine) -> str:

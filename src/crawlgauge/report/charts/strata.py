@@ -1,29 +1,23 @@
 """Coverage by stratum: a dot with its range for each, and the whole as a line."""
 
-from typing import TYPE_CHECKING
+import altair as alt
 
 from crawlgauge.model.phrases import percent
 from crawlgauge.model.strata import Strata, StratumEstimate
 from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.charts.drawing import (
-    Rows,
+    Picture,
     base_chart,
-    join,
-    number_of,
+    make_chart,
+    mark_at,
+    range_axis,
     significant,
-    to_specification,
+    tooltip,
 )
-from crawlgauge.report.range_text import with_range
-
-if TYPE_CHECKING:
-    import altair as alt
+from crawlgauge.report.words import join, number_of, with_range
 
 __all__ = ["draw_strata"]
 
-_COLUMNS = (
-    *("stratum", "held", "coverage", "coverage_low", "coverage_high"),
-    *("population", "missing", "persistence"),
-)
 _ROW_HEIGHT = 16
 _MAX_ROWS = 40
 """As many labels as can be read on a page."""
@@ -37,101 +31,80 @@ def draw_strata(strata: Strata) -> Chart | NoChart:
     strata
         The numbers.
     """
-    many, name = strata.noun[1], f"strata-{strata.by}"
-    title = f"Coverage of {many} by crawl {strata.newest}"
     known = [stratum for stratum in strata.strata if stratum.coverage.value is not None]
-    if not known:
-        reason = f"the coverage of no {strata.noun[0]} is known"
-        return NoChart(name=name, title=title, reason=reason)
-    shown = known[:_MAX_ROWS]
-    rows: Rows = tuple(_row(stratum) for stratum in shown)
-    return Chart(
-        name=name,
-        title=title,
-        caption=_describe(strata, shown, len(known)),
+    picture: Picture | str = f"the coverage of no {strata.noun[0]} is known"
+    if known:
+        picture = _draw(strata, known[:_MAX_ROWS], len(known))
+    title = f"Coverage of {strata.noun[1]} by crawl {strata.newest}"
+    return make_chart(f"strata-{strata.by}", title, picture)
+
+
+def _draw(strata: Strata, shown: list[StratumEstimate], n_known: int) -> Picture:
+    total, left = strata.post_stratified.coverage, n_known - len(shown)
+    has_ranges = any(stratum.coverage.low is not None for stratum in shown)
+    return Picture(
+        rows=[
+            {
+                "stratum": stratum.name,
+                "held": stratum.n_urls,
+                "coverage": significant(stratum.coverage.value),
+                "coverage_low": significant(stratum.coverage.low),
+                "coverage_high": significant(stratum.coverage.high),
+                "population": significant(stratum.population.value),
+                "missing": significant(stratum.missing.value),
+                "persistence": significant(stratum.persistence.value),
+            }
+            for stratum in shown
+        ],
+        layers=_layers(strata, shown),
+        caption=join(
+            strata.statement,
+            "Dots: the share that the newest crawl holds; "
+            + ("lines: their ranges." if has_ranges else "no ranges are possible."),
+            "From top to bottom, what misses most URLs first.",
+            f"Dashed: the sum of all, {with_range(total, percent)}."
+            if total.value is not None
+            else None,
+            f"{left:,} more, of which less is missing, are not drawn." if left else None,
+        ),
         alternative=f"A dot with its range for each of {number_of(len(shown), 'row')}. "
         f"{strata.statement}",
-        columns=_COLUMNS,
-        rows=rows,
-        specification=to_specification(
-            _layers(strata, rows), _COLUMNS, rows, height=_ROW_HEIGHT * len(rows)
-        ),
+        height=_ROW_HEIGHT * len(shown),
     )
 
 
-def _row(stratum: StratumEstimate) -> tuple[str | float | None, ...]:
-    coverage = stratum.coverage
-    return (
-        stratum.name,
-        stratum.n_urls,
-        significant(coverage.value),
-        significant(coverage.low),
-        significant(coverage.high),
-        significant(stratum.population.value),
-        significant(stratum.missing.value),
-        significant(stratum.persistence.value),
+def _layers(strata: Strata, shown: list[StratumEstimate]) -> list[alt.Chart]:
+    values, highs = (
+        [significant(getattr(stratum.coverage, end)) or 0.0 for stratum in shown]
+        for end in ("value", "high")
     )
-
-
-def _layers(strata: Strata, rows: Rows) -> "list[alt.Chart]":
-    import altair as alt
-
-    ends = [float(row[k] or 0) for row in rows for k in (2, 4)]
     whole = strata.post_stratified.coverage.value
-    most = max(*ends, whole or 0.0)
     # A range that reaches far beyond the possible would leave no room for all others.
-    domain = [0, min(most * 1.05, max(1.05, max(float(row[2] or 0) for row in rows) * 1.05))]
-    x = alt.X(
-        "coverage:Q",
-        title="Coverage",
-        scale=alt.Scale(domain=domain, nice=False),
-        axis=alt.Axis(format="~%", tickCount=6, grid=True),
-    )
+    most = max(*values, *highs, whole or 0.0)
+    x = range_axis("Coverage", min(most * 1.05, max(1.05, max(values) * 1.05)))
     y = alt.Y(
         "stratum:N",
         title=None,
-        sort=[str(row[0]) for row in rows],
+        sort=[stratum.name for stratum in shown],
         axis=alt.Axis(grid=True, labelLimit=220),
     )
     layers = []
     if whole is not None:
-        line = alt.Chart(alt.InlineData(values=[{}])).mark_rule(style="guide")
+        line = mark_at().mark_rule(style="guide")
         layers.append(line.encode(x=alt.datum(significant(whole))))
-    ranges = (
-        base_chart()
-        .mark_rule(strokeWidth=2, opacity=0.5, clip=True)
-        .encode(x=alt.X("coverage_low:Q"), x2="coverage_high:Q", y=y)
+    ranges = base_chart().mark_rule(strokeWidth=2, opacity=0.5, clip=True)
+    dots = base_chart().mark_point(filled=True, size=45, opacity=1)
+    shares = ((f"{name}:Q", None, ".1%") for name in ("coverage", "coverage_low", "coverage_high"))
+    tips = tooltip(
+        "stratum:N",
+        ("held:Q", None, ",.0f"),
+        *shares,
+        ("population:Q", None, ",.0f"),
+        ("missing:Q", None, ",.0f"),
+        ("persistence:Q", None, ".1%"),
     )
-    dots = (
-        base_chart()
-        .mark_point(filled=True, size=45, opacity=1)
-        .encode(
-            x=x,
-            y=y,
-            tooltip=[
-                alt.Tooltip("stratum:N"),
-                alt.Tooltip("held:Q", format=",.0f"),
-                alt.Tooltip("coverage:Q", format=".1%"),
-                alt.Tooltip("coverage_low:Q", format=".1%"),
-                alt.Tooltip("coverage_high:Q", format=".1%"),
-                alt.Tooltip("population:Q", format=",.0f"),
-                alt.Tooltip("missing:Q", format=",.0f"),
-                alt.Tooltip("persistence:Q", format=".1%"),
-            ],
-        )
-    )
-    return [*layers, ranges, dots]
-
-
-def _describe(strata: Strata, shown: list[StratumEstimate], n_known: int) -> str:
-    total = strata.post_stratified.coverage
-    left = n_known - len(shown)
-    return join(
-        strata.statement,
-        "Dots: the share that the newest crawl holds; lines: their ranges."
-        if any(stratum.coverage.low is not None for stratum in shown)
-        else "Dots: the share that the newest crawl holds; no ranges are possible.",
-        "From top to bottom, what misses most URLs first.",
-        None if total.value is None else f"Dashed: the sum of all, {with_range(total, percent)}.",
-        f"{left:,} more, of which less is missing, are not drawn." if left else None,
-    )
+    return [
+        *layers,
+        ranges.encode(x=alt.X("coverage_low:Q"), x2="coverage_high:Q", y=y),
+        dots.encode(x=x, y=y, tooltip=tips),
+    ]

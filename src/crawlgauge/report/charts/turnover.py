@@ -1,6 +1,9 @@
 """What each crawl kept, recovered and found anew, above what it missed."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import cast
+
+import altair as alt
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimate
@@ -9,24 +12,20 @@ from crawlgauge.model.turnover import CrawlTurnover, Turnover
 from crawlgauge.report.charts.chart import Cell, Chart
 from crawlgauge.report.charts.drawing import (
     CRAWL,
-    Rows,
+    Picture,
     base_chart,
     count_axis,
     crawl_axis,
-    join,
     lit_opacity,
+    make_chart,
     pickable,
     significant,
-    to_specification,
+    tooltip,
 )
-
-if TYPE_CHECKING:
-    import altair as alt
+from crawlgauge.report.words import join
 
 __all__ = ["draw_turnover"]
 
-_NAME = "turnover"
-_COLUMNS = ("crawl", "date", "part", "n_urls", "low", "high", "height", "order")
 _HEIGHT = 240
 _LEGEND_COLUMNS = 3
 _PARTS = {
@@ -48,24 +47,27 @@ def draw_turnover(turnover: Turnover) -> Chart:
     turnover
         Of the crawls.
     """
-    noun = things(turnover.level)
-    rows: Rows = tuple(
+    rows = [
         row
         for crawl, of_crawl in zip(turnover.crawls, turnover.per_crawl, strict=True)
-        for row in _rows(crawl, of_crawl)
+        for row in _list_rows(crawl, of_crawl)
+    ]
+    title = (
+        "What each crawl kept, recovered and found anew, and the "
+        f"{things(turnover.level)} that it missed"
     )
-    return Chart(
-        name=_NAME,
-        title=f"What each crawl kept, recovered and found anew, and the {noun} that it missed",
+    picture = Picture(
+        rows=rows,
+        layers=_layers(turnover, {str(row["part"]) for row in rows}),
         caption=_describe(turnover),
         alternative=f"Stacked bars, one for each crawl. {_say_course(turnover)}",
-        columns=_COLUMNS,
-        rows=rows,
-        specification=to_specification(_layers(turnover, rows), _COLUMNS, rows, height=_HEIGHT),
+        height=_HEIGHT,
     )
+    # There is always a picture of it.
+    return cast("Chart", make_chart("turnover", title, picture))
 
 
-def _rows(crawl: Crawl, row: CrawlTurnover) -> Rows:
+def _list_rows(crawl: Crawl, row: CrawlTurnover) -> Iterator[dict[str, Cell]]:
     parts: dict[str, Estimate] = {"kept": row.kept}
     if row.kept.value is None:
         parts = {"alone": Estimate(value=crawl.n_urls)}
@@ -74,30 +76,22 @@ def _rows(crawl: Crawl, row: CrawlTurnover) -> Rows:
     else:
         parts |= {"recovered": row.recovered, "new": row.new}
     parts["missed"] = row.missed
-    return tuple(
-        _row(crawl, part, number) for part, number in parts.items() if number.value is not None
-    )
+    for part, number in parts.items():
+        if number.value is not None:
+            yield {
+                "crawl": crawl.label,
+                "date": crawl.date.isoformat(),
+                "part": _PARTS[part],
+                "n_urls": number.value,
+                "low": significant(number.low),
+                "high": significant(number.high),
+                "height": -number.value if part == "missed" else number.value,
+                "order": list(_PARTS).index(part),
+            }
 
 
-def _row(crawl: Crawl, part: str, number: Estimate) -> tuple[Cell, ...]:
-    value = number.value or 0
-    return (
-        crawl.label,
-        crawl.date.isoformat(),
-        _PARTS[part],
-        value,
-        significant(number.low),
-        significant(number.high),
-        -value if part == "missed" else value,
-        list(_PARTS).index(part),
-    )
-
-
-def _layers(turnover: Turnover, rows: Rows) -> "list[alt.Chart]":
-    import altair as alt
-
+def _layers(turnover: Turnover, shown: set[str]) -> list[alt.Chart]:
     noun = things(turnover.level)
-    shown = [name for name in _PARTS.values() if any(row[2] == name for row in rows)]
     held = [crawl.n_urls for crawl in turnover.crawls]
     missed = max((row.missed.value or 0 for row in turnover.per_crawl), default=0)
     axis = count_axis("Held above, missed below", noun, held, "height", below=missed)
@@ -108,19 +102,17 @@ def _layers(turnover: Turnover, rows: Rows) -> "list[alt.Chart]":
         color=alt.Color(
             "part:N",
             title=None,
-            scale=alt.Scale(domain=shown),
+            scale=alt.Scale(domain=[name for name in _PARTS.values() if name in shown]),
             legend=alt.Legend(columns=_LEGEND_COLUMNS),
         ),
         order=alt.Order("order:Q"),
         opacity=lit_opacity(CRAWL),
-        tooltip=[
-            alt.Tooltip("crawl:N"),
-            alt.Tooltip("date:N"),
-            alt.Tooltip("part:N"),
-            alt.Tooltip("n_urls:Q", title=noun, format=",.0f"),
-            alt.Tooltip("low:Q", format=",.0f"),
-            alt.Tooltip("high:Q", format=",.0f"),
-        ],
+        tooltip=tooltip(
+            *("crawl:N", "date:N", "part:N"),
+            ("n_urls:Q", noun, ",.0f"),
+            ("low:Q", None, ",.0f"),
+            ("high:Q", None, ",.0f"),
+        ),
     )
     return [pickable(bars, CRAWL)]
 

@@ -1,12 +1,19 @@
 """The answer, as large as it may be: a number, a bound, or that there is none."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from crawlgauge.model.estimates import Check, Estimate, Estimates, Status
 from crawlgauge.model.phrases import names, percent, percent_range, things
 from crawlgauge.report.estimate_blocks import say_untestable
-from crawlgauge.report.range_text import with_range
+from crawlgauge.report.words import (
+    MARKS,
+    STATUSES,
+    Tone,
+    describe_basis,
+    name_checks,
+    open_sentence,
+    with_range,
+)
 
 __all__ = [
     "Answer",
@@ -20,20 +27,6 @@ __all__ = [
 
 
 # ------------------------ A judgement in a word and a sentence, as it stands at the top of the page
-
-
-Tone = Literal["good", "look", "bad", "plain"]
-
-MARKS: dict[Tone, str] = {"good": "✓", "look": "!", "bad": "✕", "plain": "–"}
-"""What stands beside the word, so that nothing is said by colour alone."""
-
-_STATUS: dict[Status, tuple[Tone, str]] = {
-    "fail": ("bad", "failed"),
-    "warn": ("look", "look"),
-    "info": ("plain", "finding"),
-    "ok": ("good", "ok"),
-    "na": ("plain", "not testable"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +68,8 @@ def judge_status(status: Status, sentence: str) -> Verdict:
     >>> judge_status("warn", "Overlaps scatter.").word
     'look'
     """
-    tone, word = _STATUS[status]
-    return Verdict(tone=tone, word=word, sentence=sentence)
+    words = STATUSES[status]
+    return Verdict(tone=words.tone, word=words.word, sentence=sentence)
 
 
 # ---------------------- the answer, as large as it may be: a number, a bound, or that there is none
@@ -88,7 +81,6 @@ _RESTS_ON = {
     "histories": "the capture histories of {n} crawls, read in several ways",
     "two-way": "the overlaps of {pairs} of {n} crawls, by the two-way model",
 }
-_BASES = {"interval": "{} interval", "empirical-band": "range calibrated on simulations"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,9 +199,7 @@ def _show(estimates: Estimates, coverage: Estimate) -> tuple[str, str, Bar | Non
             return _NOTHING, "", None
         bar = Bar(low=_place(low), high=100, value=None, is_open=True)
         return f"at least {percent(low)}", "", bar
-    basis = (
-        _BASES[coverage.basis].format(percent(coverage.level)) if coverage.basis in _BASES else ""
-    )
+    basis = describe_basis(coverage)
     bar = Bar(low=_place(low), high=_place(high), value=_place(value), is_open=high > 1)
     if estimates.agreement.grade == "C":
         ends = f"{percent(low)} to {percent(min(high, 1.0))}"
@@ -252,11 +242,16 @@ def judge_answer(estimates: Estimates) -> Verdict:
     """
     coverage, grade = estimates.headline.coverage, estimates.agreement.grade
     if coverage.value is None:
-        return Verdict(tone="plain", word="no estimate", sentence=_why_none(coverage))
+        reason = coverage.why
+        sentence = f"{open_sentence(reason)}." if reason else ""
+        return Verdict(tone="plain", word="no estimate", sentence=sentence)
     failed = _failed(estimates)
     if failed and estimates.headline.estimator != "histories":
         ids = [check.id for check in failed]
-        sentence = f"The {_checks_say(ids)} that these crawls do not behave as the model assumes."
+        say = "says" if len(ids) == 1 else "say"
+        sentence = (
+            f"The {name_checks(ids)} {say} that these crawls do not behave as the model assumes."
+        )
         return Verdict(tone="bad", word="do not trust this number", sentence=sentence)
     if coverage.value > 1 and (coverage.low is None or coverage.low >= 1):
         return Verdict(
@@ -281,11 +276,10 @@ def _judge_usable(estimates: Estimates) -> Verdict:
     opening = "" if grade == "none" else f"Grade {grade}: {estimates.agreement.reason} "
     if warned:
         asks = "asks" if len(warned) == 1 else "ask"
-        check = "check" if len(warned) == 1 else "checks"
         return Verdict(
             tone="look",
             word="use with care",
-            sentence=f"{opening}The {check} {names(warned)} {asks} for a look; {passed}.",
+            sentence=f"{opening}The {name_checks(warned)} {asks} for a look; {passed}.",
         )
     damaged = [crawl.label for crawl in estimates.crawls if crawl.damaged]
     if damaged:
@@ -315,22 +309,17 @@ def _judge_usable(estimates: Estimates) -> Verdict:
         return Verdict(
             tone="good",
             word="can be quoted with its range",
-            sentence=f"{opening}{passed[0].upper()}{passed[1:]}.",
+            sentence=f"{opening}{open_sentence(passed)}.",
         )
     return Verdict(
         tone="look",
         word="quote the range with it",
-        sentence=f"{opening}{passed[0].upper()}{passed[1:]}.",
+        sentence=f"{opening}{open_sentence(passed)}.",
     )
 
 
 def _failed(estimates: Estimates) -> list[Check]:
-    failing: Status = "fail"
-    return [check for check in estimates.checks if check.status == failing]
-
-
-def _checks_say(ids: list[str]) -> str:
-    return f"check {ids[0]} says" if len(ids) == 1 else f"checks {names(ids)} say"
+    return [check for check in estimates.checks if check.status == "fail"]
 
 
 def _describe_passed(n_passed: int, n_ran: int) -> str:
@@ -349,11 +338,6 @@ def _describe_passed(n_passed: int, n_ran: int) -> str:
     verb = "is" if n_passed == 1 else "are"
     whole = f"all {n_ran}" if n_passed == n_ran else f"{n_passed} of {n_ran}"
     return f"{whole} checks that could be run {verb} passed"
-
-
-def _why_none(coverage: Estimate) -> str:
-    reason = coverage.why
-    return f"{reason[:1].upper()}{reason[1:]}." if reason else ""
 
 
 # ------------------- the newest crawl beside the earlier ones: whether it holds as much as they did
@@ -381,7 +365,7 @@ def judge_newest(estimates: Estimates, alarm: str = "") -> Verdict:
     coverage = estimates.newest.coverage
     size = _describe_size(estimates)
     if coverage.value is None:
-        sentence = f"{size} Its coverage is not known: {_without_prefix(coverage)}."
+        sentence = f"{size} Its coverage is not known: {coverage.why}."
         return Verdict(tone="plain", word="not known", sentence=sentence)
     if not has_quotable_number(estimates):
         sentence = (
@@ -455,10 +439,6 @@ def _meets(newest: Estimate, earlier: list[Estimate]) -> bool:
         or (other.low <= newest.high and newest.low <= other.high)
         for other in earlier
     )
-
-
-def _without_prefix(number: Estimate) -> str:
-    return number.why
 
 
 def _describe_size(estimates: Estimates) -> str:

@@ -6,14 +6,15 @@ import struct
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 from xml.etree import ElementTree as ET
 
+from crawlgauge.report.blocks import Column, Grid
 from crawlgauge.report.charts.chart import Chart, NoChart, render_svg
 from crawlgauge.report.charts.theme import COLUMN_WIDTH
 from crawlgauge.report.page.safe_text import to_visible
-from crawlgauge.report.page.tables import Cell, Column, Table
-from crawlgauge.report.range_text import UNKNOWN
+from crawlgauge.report.page.tables import Table
+from crawlgauge.report.words import UNKNOWN
 
 __all__ = ["Figure", "draw_still", "make_figure", "to_inline_svg", "to_live"]
 
@@ -75,7 +76,7 @@ def draw_still(chart: Chart) -> Still:
     import vl_convert
 
     # Characters that XML does not allow would end the program, not only the drawing.
-    visible = replace(chart.drawing, specification=_make_visible(chart.specification))
+    visible = replace(chart, specification=_make_visible(chart.specification))
     svg = to_visible(render_svg(visible, has_title=False))
     width, height = _read_size(svg)
     if not chart.is_dense:
@@ -270,30 +271,27 @@ def to_live(chart: Chart) -> dict[str, Any]:
 
 def _to_table(chart: Chart) -> Table:
     places = [k for k, column in enumerate(chart.columns) if column not in _OF_CRAWLS]
+
+    def to_column(place: int) -> Column:
+        values = [row[place] for row in chart.rows]
+        is_numeric = all(isinstance(value, (int, float, type(None))) for value in values)
+        header = chart.columns[place]
+        align: Literal["left", "right"] = "right" if is_numeric else "left"
+        return Column(header=header, align=align, is_crawl=header in _CRAWL_COLUMNS)
+
     return Table(
         name=f"data-{chart.name}",
         caption=f"Data: {chart.title}",
-        columns=tuple(
-            Column(
-                header=chart.columns[place],
-                is_number=_is_numeric(chart, place),
-                is_crawl=chart.columns[place] in _CRAWL_COLUMNS,
-            )
-            for place in places
+        grid=Grid(
+            columns=tuple(map(to_column, places)),
+            rows=tuple(tuple(_write(row[place]) for place in places) for row in chart.rows),
         ),
-        rows=tuple(tuple(_to_cell(row[place]) for place in places) for row in chart.rows),
         is_plain=True,
     )
 
 
-def _is_numeric(chart: Chart, place: int) -> bool:
-    return all(isinstance(row[place], (int, float, type(None))) for row in chart.rows)
-
-
-def _to_cell(value: str | float | None) -> Cell:
-    if value is None:
-        return Cell(text=UNKNOWN)
-    if isinstance(value, str):
-        return Cell(text=value)
+def _write(value: str | float | None) -> str:
+    if value is None or isinstance(value, str):
+        return UNKNOWN if value is None else value
     text = f"{value:,}" if isinstance(value, int) else f"{value:.{_DIGITS}g}"
-    return Cell(text=text.replace("-", "−"), value=value)
+    return text.replace("-", "−")

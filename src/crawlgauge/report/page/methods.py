@@ -11,7 +11,7 @@ from crawlgauge.model.estimates import Check, Estimates
 from crawlgauge.model.phrases import growth_per_year, names, percent, span, things
 from crawlgauge.report.page.answer import has_quotable_number
 from crawlgauge.report.page.safe_text import to_visible
-from crawlgauge.report.range_text import with_range
+from crawlgauge.report.words import describe_basis, with_range
 
 __all__ = ["GLOSSARY", "describe_methods", "list_citations", "split_at_terms"]
 
@@ -231,12 +231,6 @@ def list_citations(estimates: Estimates) -> str:
 # --------------------------------- the paragraph on methods, to be pasted into the user's own paper
 
 
-_BASES = {
-    "interval": "{} interval",
-    "empirical-band": "a range calibrated on simulations",
-}
-
-
 def describe_methods(estimates: Estimates) -> str:
     """Return what was done and found, with version and settings, as one paragraph.
 
@@ -282,8 +276,7 @@ def _about_paper(estimates: Estimates) -> Iterator[str]:
 def _about_headline(estimates: Estimates, what: str) -> Iterator[str]:
     coverage = estimates.headline.coverage
     if coverage.value is None:
-        reason = coverage.why
-        yield f"The typical coverage of a crawl cannot be estimated: {reason}."
+        yield f"The typical coverage of a crawl cannot be estimated: {coverage.why}."
         return
     how = (
         f"Capture histories were read in ways that assume different things: known-alive windows "
@@ -300,7 +293,8 @@ def _about_headline(estimates: Estimates, what: str) -> Iterator[str]:
         return
     basis = ""
     if coverage.low is not None:
-        basis = f" ({_BASES[coverage.basis].format(percent(coverage.level))})"
+        article = "a " if coverage.basis == "empirical-band" else ""
+        basis = f" ({article}{describe_basis(coverage)})"
     yield f"{how} a typical coverage of {with_range(coverage, percent)}{basis}."
 
 

@@ -18,6 +18,7 @@ from crawlgauge.report.page.figure import to_live
 from crawlgauge.report.page.methods import split_at_terms
 from crawlgauge.report.page.safe_text import to_script_json, to_visible
 from crawlgauge.report.section import Section
+from crawlgauge.report.words import number_of, open_sentence
 
 if TYPE_CHECKING:
     import jinja2
@@ -108,10 +109,10 @@ def load_template(name: str) -> "jinja2.Template":
     )
     environment.filters |= {
         "closing": lambda text: text.rstrip("."),
-        "counted": _count,
+        "counted": number_of,
         # Only for what this program itself has drawn, written or made inert.
         "drawn": Markup,
-        "opening": lambda text: f"{text[:1].upper()}{text[1:]}",
+        "opening": open_sentence,
         "options": _mark_options,
         "slug": _to_slug,
         "terms": split_at_terms,
@@ -145,19 +146,6 @@ def _show(text: str) -> "Markup":
 
 def _to_slug(term: str) -> str:
     return re.sub(r"[^a-z]+", "-", term.lower())
-
-
-def _count(number: int, noun: str) -> str:
-    """Write a count with its noun.
-
-    Examples
-    --------
-    >>> _count(1, "entry"), _count(2, "entry"), _count(1200, "row")
-    ('1 entry', '2 entries', '1,200 rows')
-    """
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {noun[:-1]}ies" if noun.endswith("y") else f"{number:,} {noun}s"
 
 
 # --------------------------------------- A report that was written: where it lies and what is in it

@@ -1,63 +1,29 @@
-"""The half-life beside those that others have published."""
+"""The numbers of the estimates as tables of the page: crawls, pairs, estimators, half-lives."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 
 from crawlgauge.model.estimates import Estimates, EstimatorRow, PairResidual
 from crawlgauge.model.phrases import count, percent, span, things
-from crawlgauge.report.range_text import UNKNOWN, with_range
+from crawlgauge.report.blocks import Column, Field, Grid, tabulate
+from crawlgauge.report.words import CLOSED, grouped, signed, with_range
 
 __all__ = [
     "MAX_PAIRS",
-    "Cell",
-    "Column",
     "Table",
     "compare_half_lives",
     "list_assumptions",
     "list_crawls",
     "list_estimators",
+    "list_inputs",
     "list_pairs",
-    "number_cell",
-    "text_cell",
 ]
 
+MAX_PAIRS = 1000
+"""Pairs of 45 crawls; a table of more makes the page slow and is read by nobody."""
 
-# ------------------------------------------------------------------------------ A table of the page
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """One column.
-
-    Parameters
-    ----------
-    header
-        What stands above it.
-    is_number
-        Whether its cells stand to the right.
-    is_crawl
-        Whether its cells name crawls, which are lit when they are chosen.
-    """
-
-    header: str
-    is_number: bool = False
-    is_crawl: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """One cell.
-
-    Parameters
-    ----------
-    text
-        What is shown.
-    value
-        What is sorted by; None to sort by the text.
-    """
-
-    text: str
-    value: float | None = None
+_FARTHEST = 100
+"""How many are shown where there are too many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +36,8 @@ class Table:
         Its place in the page and the name of its file.
     caption
         What it holds.
-    columns, rows
-        Each row has a cell for each column.
+    grid
+        Its columns and rows, with the values that these are sorted by.
     is_plain
         Whether it is so long that its rows are written as briefly as can be: cells are sorted by
         what they show, and crawls in it are no buttons.
@@ -81,83 +47,36 @@ class Table:
 
     name: str
     caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    grid: Grid
     is_plain: bool = False
     is_headed: bool = False
 
 
-def text_cell(text: str) -> Cell:
-    """Make a cell that is sorted by its text."""
-    return Cell(text=text)
-
-
-def number_cell(text: str, value: float | None) -> Cell:
-    """Make a cell that shows a number in words and is sorted by it."""
-    return Cell(text=text, value=value)
-
-
-# -------------------------------- the numbers of the estimates as tables: crawls, pairs, estimators
-
-
-MAX_PAIRS = 1000
-"""Pairs of 45 crawls; a table of more makes the page slow and is read by nobody."""
-
-_CLOSED = frozenset(
-    {"lincoln-petersen", "chapman", "schnabel", "chao", "loglinear-mt", "loglinear-mth"}
-)
-"""Estimators that assume an unchanging web."""
-
-_FARTHEST = 100
-"""How many are shown where there are too many."""
-
-
 def list_crawls(estimates: Estimates) -> Table:
-    """Return the crawls with what is known of each.
-
-    Parameters
-    ----------
-    estimates
-        Of a series of crawls.
-    """
-    has_notes = any(row.note or row.coverage.reason for row in estimates.per_crawl)
-    columns = [
-        Column(header="Crawl", is_crawl=True),
-        Column(header="Date"),
-        Column(header=things(estimates.level), is_number=True),
-        Column(header="Coverage", is_number=True),
-        Column(header="Population", is_number=True),
-        *([Column(header="Note")] if has_notes else []),
+    """Return the crawls with what is known of each."""
+    fields: list[Field] = [
+        (Column(header="Crawl", is_crawl=True), lambda row: row[0].label),
+        ("Date", lambda row: row[0].date.isoformat()),
+        (things(estimates.level), lambda row: row[0].n_urls, grouped),
+        ("Coverage", lambda row: row[1].coverage, percent),
+        ("Population", lambda row: row[1].population, count),
     ]
-    rows = []
-    for crawl, row in zip(estimates.crawls, estimates.per_crawl, strict=True):
-        why = row.coverage.reason if row.coverage.value is None else None
-        cells = [
-            text_cell(crawl.label),
-            text_cell(crawl.date.isoformat()),
-            number_cell(f"{crawl.n_urls:,}", crawl.n_urls),
-            number_cell(with_range(row.coverage, percent), row.coverage.value),
-            number_cell(with_range(row.population, count), row.population.value),
-        ]
-        if has_notes:
-            cells.append(text_cell("; ".join(filter(None, (why, row.note)))))
-        rows.append(tuple(cells))
+    notes = {
+        row.label: "; ".join(
+            filter(None, (row.coverage.reason if row.coverage.value is None else None, row.note))
+        )
+        for row in estimates.per_crawl
+    }
+    if any(row.note or row.coverage.reason for row in estimates.per_crawl):
+        fields.append(("Note", lambda row: notes[row[1].label]))
+    rows = zip(estimates.crawls, estimates.per_crawl, strict=True)
     return Table(
-        name="crawls",
-        caption="The crawls, in order of date",
-        columns=tuple(columns),
-        rows=tuple(rows),
+        name="crawls", caption="The crawls, in order of date", grid=tabulate(rows, *fields)
     )
 
 
 def list_pairs(estimates: Estimates) -> Table:
-    """Return the pairs with their similarities, the farthest from the model if there are many.
-
-    Parameters
-    ----------
-    estimates
-        Of a series of crawls.
-    """
+    """Return the pairs with their similarities, the farthest from the model if there are many."""
     pairs = estimates.residuals
     caption = "All pairs of crawls"
     if len(pairs) > MAX_PAIRS:
@@ -166,93 +85,63 @@ def list_pairs(estimates: Estimates) -> Table:
             f"The {_FARTHEST} pairs of crawls that lie farthest from the fit; all "
             f"{len(estimates.residuals):,} are in the downloads"
         )
-    columns = (
-        Column(header="Earlier crawl", is_crawl=True),
-        Column(header="Later crawl", is_crawl=True),
-        Column(header="Years apart", is_number=True),
-        Column(header=f"Shared {things(estimates.level)}", is_number=True),
-        Column(header="Of the earlier", is_number=True),
-        Column(header="Of the later", is_number=True),
-        Column(header="Jaccard", is_number=True),
-        Column(header="Dice–Sørensen", is_number=True),
-        Column(header="ln R, paper’s line", is_number=True),
-        Column(header="ln R, two-way", is_number=True),
+    grid = tabulate(
+        pairs,
+        (Column(header="Earlier crawl", is_crawl=True), "a"),
+        (Column(header="Later crawl", is_crawl=True), "b"),
+        ("Years apart", "lag_years", "{:.2f}".format),
+        (f"Shared {things(estimates.level)}", "n_shared", grouped),
+        ("Of the earlier", "containment", "{:.2%}".format),
+        ("Of the later", "containment_backward", "{:.2%}".format),
+        ("Jaccard", "jaccard", "{:.4f}".format),
+        ("Dice–Sørensen", "dice", "{:.4f}".format),
+        ("ln R, paper’s line", "log_r", signed),
+        ("ln R, two-way", "log_r_two_way", signed),
     )
-    rows = tuple(_pair_cells(pair) for pair in pairs)
-    return Table(name="pairs", caption=caption, columns=columns, rows=rows, is_plain=True)
+    return Table(name="pairs", caption=caption, grid=grid, is_plain=True)
 
 
 def _distance(pair: PairResidual) -> float:
     return max(abs(pair.log_r or 0), abs(pair.log_r_two_way or 0))
 
 
-def _pair_cells(pair: PairResidual) -> tuple[Cell, ...]:
-    return (
-        text_cell(pair.a),
-        text_cell(pair.b),
-        number_cell(f"{pair.lag_years:.2f}", pair.lag_years),
-        number_cell(f"{pair.n_shared:,}", pair.n_shared),
-        number_cell(f"{pair.containment:.2%}", pair.containment),
-        number_cell(f"{pair.containment_backward:.2%}", pair.containment_backward),
-        number_cell(f"{pair.jaccard:.4f}", pair.jaccard),
-        number_cell(f"{pair.dice:.4f}", pair.dice),
-        number_cell(_signed(pair.log_r), pair.log_r),
-        number_cell(_signed(pair.log_r_two_way), pair.log_r_two_way),
-    )
-
-
-def _signed(number: float | None) -> str:
-    return UNKNOWN if number is None else f"{number:+.3f}".replace("-", "−")
-
-
 def list_estimators(estimates: Estimates) -> Table:
-    """Return the estimators side by side, the headline first.
-
-    Parameters
-    ----------
-    estimates
-        Of a series of crawls.
-    """
-    columns = (
-        Column(header="Estimator"),
-        Column(header="Coverage", is_number=True),
-        Column(header="Persistence a year", is_number=True),
-        Column(header="Population", is_number=True),
-    )
+    """Return the estimators side by side, the headline first."""
     leading = estimates.headline.estimator
-    rows = tuple(
-        (
-            text_cell(f"{row.name} (the headline)" if row.name == leading else row.name),
-            number_cell(_phrase(row.coverage, percent), row.coverage),
-            number_cell(_phrase(row.persistence, percent), row.persistence),
-            number_cell(_phrase(row.population, count), row.population),
-        )
-        for row in _order_estimators(estimates)
+
+    def name(row: EstimatorRow) -> str:
+        return f"{row.name} (the headline)" if row.name == leading else row.name
+
+    grid = tabulate(
+        _order_estimators(estimates),
+        ("Estimator", name),
+        ("Coverage", "coverage", percent),
+        ("Persistence a year", "persistence", percent),
+        ("Population", "population", count),
     )
-    return Table(
-        name="estimators", caption="The estimators, side by side", columns=columns, rows=rows
-    )
+    return Table(name="estimators", caption="The estimators, side by side", grid=grid)
 
 
 def list_assumptions(estimates: Estimates) -> tuple[tuple[str, str], ...]:
-    """Return the names of the estimators with what each assumes.
-
-    Parameters
-    ----------
-    estimates
-        Of a series of crawls.
-    """
+    """Return the names of the estimators with what each assumes."""
     return tuple((row.name, row.assumes) for row in _order_estimators(estimates))
 
 
 def _order_estimators(estimates: Estimates) -> list[EstimatorRow]:
     """Put the headline first, and those that assume an unchanging web last."""
     leading = estimates.headline.estimator
-    return sorted(estimates.estimators, key=lambda row: (row.name != leading, row.name in _CLOSED))
+    return sorted(estimates.estimators, key=lambda row: (row.name != leading, row.name in CLOSED))
 
 
-def _phrase(number: float | None, phrase: Callable[[float], str]) -> str:
-    return UNKNOWN if number is None else phrase(number)
+def list_inputs(estimates: Estimates) -> Table:
+    """Return what was read."""
+    grid = tabulate(
+        estimates.provenance.inputs,
+        ("Input", "name"),
+        ("Bytes", "n_bytes", grouped),
+        ("Checksum", "checksum"),
+    )
+    return Table(name="inputs", caption="What was read, with checksums", grid=grid)
 
 
 # -------------------------------------------- the half-life beside those that others have published
@@ -276,36 +165,18 @@ _PUBLISHED = (
 
 
 def compare_half_lives(estimates: Estimates) -> Table:
-    """Return the half-life of these crawls beside published ones.
-
-    Parameters
-    ----------
-    estimates
-        Of a series of crawls.
-    """
+    """Return the half-life of these crawls beside published ones."""
     own = estimates.half_life_years
     shown = "not known" if own.value is None else with_range(own, span)
     reason = f": {own.reason}" if own.value is None else ""
     first, last = estimates.crawls[0].date.year, estimates.crawls[-1].date.year
     years = f"{first}" if first == last else f"{first} to {last}"
+    how = f"{things(estimates.level)} out of the crawler’s reach{reason}"
     rows = [
-        (
-            text_cell(f"This archive, {years}"),
-            number_cell(shown, own.value),
-            text_cell(f"{things(estimates.level)} out of the crawler’s reach{reason}"),
-        ),
-        *(
-            (text_cell(name), number_cell(f"about {span(years)}", years), text_cell(how))
-            for name, years, how in _PUBLISHED
-        ),
+        (f"This archive, {years}", (shown, own.value), how),
+        *((name, (f"about {span(years)}", years), how) for name, years, how in _PUBLISHED),
     ]
-    return Table(
-        name="half-lives",
-        caption="Half-lives, this one and published ones",
-        columns=(
-            Column(header="Of"),
-            Column(header="Half-life", is_number=True),
-            Column(header="How"),
-        ),
-        rows=tuple(rows),
+    grid = tabulate(
+        rows, ("Of", itemgetter(0)), ("Half-life", itemgetter(1), span), ("How", itemgetter(2))
     )
+    return Table(name="half-lives", caption="Half-lives, this one and published ones", grid=grid)

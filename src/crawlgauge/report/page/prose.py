@@ -1,13 +1,14 @@
 """What the number means, and what it does not mean."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from crawlgauge.model.estimates import Estimate, Estimates
+from crawlgauge.model.estimates import Estimates
 from crawlgauge.model.phrases import count, growth_per_year, names, per_year, percent, span, things
+from crawlgauge.report.estimate_blocks import numbers_per_crawl
 from crawlgauge.report.page.answer import has_quotable_number
 from crawlgauge.report.page.safe_text import to_visible
-from crawlgauge.report.range_text import explain_ranges, with_range
+from crawlgauge.report.words import explain_ranges, number_of, open_sentence, with_range
 
 __all__ = [
     "Remark",
@@ -55,15 +56,15 @@ def describe_turnover(estimates: Estimates) -> str:
     growth = estimates.growth_per_year
     sentences = []
     if persistence.value is None:
-        sentences.append(f"Persistence is not known: {_why(persistence)}.")
+        sentences.append(f"Persistence is not known: {persistence.why}.")
     else:
-        sentences.append(f"Of the {what}, {_say(persistence, percent)} live on for a year.")
+        sentences.append(f"Of the {what}, {with_range(persistence, percent)} live on for a year.")
         if half_life.value is not None:
-            sentences.append(f"Half of them are gone after {_say(half_life, span)}.")
+            sentences.append(f"Half of them are gone after {with_range(half_life, span)}.")
     if growth.value is None:
-        sentences.append(f"The growth of the population is not known: {_why(growth)}.")
+        sentences.append(f"The growth of the population is not known: {growth.why}.")
     else:
-        sentences.append(f"The population changes by {_say(growth, growth_per_year)}.")
+        sentences.append(f"The population changes by {with_range(growth, growth_per_year)}.")
     if not has_quotable_number(estimates) and estimates.headline.coverage.value is not None:
         sentences.append("As the checks speak against the model, do not rely on these numbers.")
     return " ".join(sentences)
@@ -78,7 +79,7 @@ def describe_paper(estimates: Estimates) -> str:
         Of a series of crawls.
     """
     paper = estimates.paper
-    pairs = "1 pair" if paper.n_pairs == 1 else f"{paper.n_pairs:,} pairs"
+    pairs = number_of(paper.n_pairs, "pair")
     opening = (
         "Paris, Paris and Baumann (2026) draw one straight line through the logarithms of the "
         f"containments of all pairs ({pairs} here) against the time between the two crawls."
@@ -106,7 +107,7 @@ def describe_agreement(estimates: Estimates) -> str:
         Of a series of crawls.
     """
     agreement = estimates.agreement
-    reason = f"{agreement.reason[:1].upper()}{agreement.reason[1:]}"
+    reason = open_sentence(agreement.reason)
     if not reason.endswith("."):
         reason += "."
     if agreement.grade != "none":
@@ -131,19 +132,22 @@ def describe_union(estimates: Estimates) -> tuple[str, ...]:
     what = things(estimates.level)
     held = f"All crawls together hold {union.n_distinct:,} different {what}"
     if union.n_alive.value is not None:
-        held += f", of which about {_say(union.n_alive, count)} still lived at the newest crawl"
+        held += (
+            f", of which about {with_range(union.n_alive, count)} still lived at the newest crawl"
+        )
     sentences = [f"{held}."]
     if union.coverage.value is not None:
         sentences.append(
-            f"That is {_say(union.coverage, percent)} of what could then have been reached."
+            f"That is {with_range(union.coverage, percent)} of what could then have been reached."
         )
     if union.dead_share.value is not None:
         sentences.append(
-            f"{_say(union.dead_share, percent)} of what the archive holds lived no more."
+            f"{with_range(union.dead_share, percent)} of what the archive holds lived no more."
         )
     if union.n_unseen.value is not None:
         sentences.append(
-            f"About {_say(union.n_unseen, count)} {what} lived at some time and are in no crawl."
+            f"About {with_range(union.n_unseen, count)} {what} lived at some time and are in no "
+            "crawl."
         )
     return tuple(filter(None, (" ".join(sentences), union.caution)))
 
@@ -156,13 +160,7 @@ def describe_ranges(estimates: Estimates) -> tuple[str, ...]:
     estimates
         Of a series of crawls.
     """
-    return tuple(
-        explain_ranges(
-            named
-            for row in estimates.per_crawl
-            for named in (("coverage", row.coverage), ("population", row.population))
-        )
-    )
+    return tuple(explain_ranges(numbers_per_crawl(estimates)))
 
 
 def describe_provenance(estimates: Estimates) -> tuple[str, ...]:
@@ -199,14 +197,6 @@ def describe_provenance(estimates: Estimates) -> tuple[str, ...]:
             f"{things(estimates.level)} of each crawl."
         )
     return tuple(texts)
-
-
-def _say(number: Estimate, phrase: Callable[[float], str]) -> str:
-    return with_range(number, phrase)
-
-
-def _why(number: Estimate) -> str:
-    return number.why
 
 
 # ------------------------------------------------- what the number means, and what it does not mean

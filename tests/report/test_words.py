@@ -2,7 +2,7 @@ import pytest
 
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, growth_per_year, percent, span
-from crawlgauge.report.range_text import explain_ranges, with_range
+from crawlgauge.report.words import explain_ranges, with_range
 
 
 @pytest.mark.parametrize(
