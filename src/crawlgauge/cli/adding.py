@@ -17,7 +17,7 @@ from crawlgauge.cli.progress import CLEAR_LINE
 from crawlgauge.cli.records import to_record
 from crawlgauge.cli.spark_session import run_spark
 from crawlgauge.ingest.adding import Addition
-from crawlgauge.ingest.splitting import SplitResult
+from crawlgauge.ingest.many import SplitResult
 from crawlgauge.report import crawls
 from crawlgauge.sources.captures import Rejection
 from crawlgauge.sources.reading import Progress
@@ -226,8 +226,7 @@ def open_engine(
             )
         return
     from crawlgauge.ingest.adding import add_crawl
-    from crawlgauge.ingest.many import add_crawls
-    from crawlgauge.ingest.splitting import split_collection
+    from crawlgauge.ingest.many import add_crawls, split_collection
 
     with show_reading() as listener:
         yield Adders(

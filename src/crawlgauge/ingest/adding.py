@@ -8,15 +8,15 @@ import datetime as dt
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, Unpack
+from typing import Literal, Unpack
 
-from crawlgauge.core.batch import Captures
 from crawlgauge.crawl import Crawl, check_label, parse_date
 from crawlgauge.errors import Damage, SourceError, StoreError
 from crawlgauge.ingest.builder import SetBuilder, open_builder, rows_threshold
 from crawlgauge.ingest.options import (
+    ENGINE,
     Choices,
     ReadOptions,
     WhenPresent,
@@ -27,6 +27,7 @@ from crawlgauge.ingest.options import (
     needs_times,
 )
 from crawlgauge.ingest.sorting import KeyMemory, SortedKeys
+from crawlgauge.ingest.splitting import OneCrawl, Splitter
 from crawlgauge.keys.names import Names
 from crawlgauge.keys.rules import BY_CONTENT, BY_TEXT, BY_URL, rule_of
 from crawlgauge.keys.sampling import WHOLE
@@ -52,25 +53,26 @@ from crawlgauge.store.spilling import SpillFolder
 
 __all__ = [
     "Addition",
-    "CrawlReader",
     "Listener",
-    "Outcome",
+    "NewCrawl",
     "ReadCrawl",
+    "Reader",
     "add_crawl",
     "add_to_store",
+    "count_left_out",
     "leave_crawl",
     "listen",
+    "name_all",
     "nothing_kept",
+    "open_for_adding",
     "publish_crawl",
+    "read_here",
     "refuse_present",
     "was_made_from",
 ]
 
 Listener = Callable[[Progress], None]
 Outcome = Literal["added", "replaced", "appended", "unchanged"]
-
-ENGINE = "engine"
-"""The setting that says by what the inputs were read, where not by this machine alone."""
 
 _BY_CHOICE = {"redirect", "error", "status", "no-status", "mime", "no-mime", "out-of-scope"}
 """Reasons to leave out a capture that the user's options decide on."""
@@ -155,21 +157,34 @@ def add_crawl(
     CrawlgaugeError
         If the label, the date, an input or the store cannot be used; the store is as before.
     """
-    check_label(label)
+    crawl = NewCrawl.of(label, date, find_all(inputs))
+    present = choose_when_present(replace=replace, append=append)
+    with open_for_adding(store, options) as (opened, choices):
+        return add_to_store(opened, crawl, choices, present, listen(progress, [crawl.inputs]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCrawl:
+    """A crawl that is to be added; `date` is None where the user leaves it open."""
+
+    label: str
+    date: dt.date | None
+    inputs: InputFiles
+
+    @classmethod
+    def of(cls, label: str, date: dt.date | str | None, inputs: InputFiles) -> "NewCrawl":
+        """Understand label and date as users give them."""
+        known = parse_date(date) if isinstance(date, str) else date
+        return cls(label=check_label(label), date=known, inputs=inputs)
+
+
+@contextmanager
+def open_for_adding(store: StrPath | None, options: ReadOptions) -> Iterator[tuple[Store, Choices]]:
+    """Open a store, or make it, and understand what the user chose."""
     place = find_store(store)
     choices = choose_reading(options, place)
-    found_date = parse_date(date) if isinstance(date, str) else date
-    files = find_all(inputs)
     with store_for_adding(place, choices.rule) as opened:
-        return add_to_store(
-            opened,
-            label,
-            files,
-            choices=choices,
-            date=found_date,
-            when_present=choose_when_present(replace=replace, append=append),
-            progress=listen(progress, [files]),
-        )
+        yield opened, choices
 
 
 def listen(listener: Listener | None, groups: list[InputFiles]) -> ReadingProgress:
@@ -194,6 +209,8 @@ class ReadCrawl:
         What it was read from, with damage and examples.
     settings
         What the user chose.
+    date
+        The crawl's, if the user stated it.
     unassigned
         How many records of a collection belong to none of its crawls, by reason.
     """
@@ -201,99 +218,35 @@ class ReadCrawl:
     builder: SetBuilder
     read: ReadInputs
     settings: dict[str, Setting]
+    date: dt.date | None
     unassigned: Mapping[str, int]
 
 
-class CrawlReader(Protocol):
-    """What reads the inputs of a crawl: `read_crawl`, or another engine with the same result."""
-
-    def __call__(
-        self,
-        label: str,
-        inputs: InputFiles,
-        choices: Choices,
-        *,
-        date: dt.date | None,
-        builder: SetBuilder,
-        progress: ReadingProgress | None,
-    ) -> ReadCrawl:
-        """Read the inputs of one crawl, as `read_crawl` does."""
+Reader = Callable[[InputFiles, Choices, OneCrawl | Splitter, ReadingProgress | None], ReadInputs]
+"""What reads inputs into a target: `read_here`, or another engine with the same result."""
 
 
-def read_crawl(
-    label: str,
+def read_here(
     inputs: InputFiles,
     choices: Choices,
-    *,
-    date: dt.date | None,
-    builder: SetBuilder,
+    target: OneCrawl | Splitter,
     progress: ReadingProgress | None,
-) -> ReadCrawl:
-    """Read the inputs of one crawl.
-
-    Parameters
-    ----------
-    label
-        Name of the crawl.
-    inputs
-        Its files.
-    choices
-        What the user chose.
-    date
-        The crawl's date, if the user stated it.
-    builder
-        Takes the captures.
-    progress
-        Is told how far reading has come.
-
-    Raises
-    ------
-    SourceError
-        If an input cannot be read.
-    """
-    target = _WithTimes(label, builder) if needs_times(label, date) else builder
-    read = read_inputs(
-        inputs,
-        choices.reading(builder.names),
-        target,
-        progress=progress,
-        n_threads=choices.n_threads,
-    )
-    return ReadCrawl(builder=builder, read=read, settings=choices.settings(date), unassigned={})
-
-
-class _WithTimes:
-    """Takes captures for a builder as long as they have times, where these give the date."""
-
-    def __init__(self, label: str, builder: SetBuilder) -> None:
-        self._label = label
-        self._builder = builder
-
-    @property
-    def key_threshold(self) -> int:
-        return self._builder.key_threshold
-
-    @property
-    def row_threshold(self) -> int:
-        return self._builder.row_threshold
-
-    def add(self, captures: Captures) -> None:
-        if captures.n_captures and not captures.has_times:
-            # Hours of reading would end with the same message.
-            choose_date(self._label, None, {})
-        self._builder.add(captures)
+) -> ReadInputs:
+    """Read inputs on this machine."""
+    settings = choices.reading(target.names, target.cut)
+    return read_inputs(inputs, settings, target, progress=progress, n_threads=choices.n_threads)
 
 
 def _nothing_found(builder: SetBuilder, inputs: InputFiles, read: ReadInputs) -> SourceError:
     """Return the error that says why there is nothing to store."""
     if read.damages:
         return nothing_kept(read.damages)
-    where = inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
+    where = name_all(inputs)
     left_out = builder.excluded + builder.rejected
     if not left_out:
         return SourceError(f"{where}: no URL found; empty, or only blank lines and comments")
     if builder.excluded:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.most_common())
+        reasons = count_left_out(left_out)
         advice = (
             ". What counts is chosen by --status, --mime and --scope"
             if _BY_CHOICE & builder.excluded.keys()
@@ -312,6 +265,16 @@ def _nothing_found(builder: SetBuilder, inputs: InputFiles, read: ReadInputs) ->
     )
 
 
+def name_all(inputs: InputFiles) -> str:
+    """Name the inputs in a message."""
+    return inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
+
+
+def count_left_out(reasons: Counter[str]) -> str:
+    """Say how many records were left out for which reasons."""
+    return ", ".join(f"{n:,} {reason}" for reason, n in reasons.most_common())
+
+
 def nothing_kept(damages: Iterable[Damage]) -> SourceError:
     """Return the error that says that damage has left nothing."""
     return SourceError(f"nothing can be kept: {'; '.join(map(str, damages))}")
@@ -322,14 +285,11 @@ def nothing_kept(damages: Iterable[Damage]) -> SourceError:
 
 def add_to_store(
     store: Store,
-    label: str,
-    inputs: InputFiles,
-    *,
+    crawl: NewCrawl,
     choices: Choices,
-    date: dt.date | None = None,
-    when_present: WhenPresent = "refuse",
+    when_present: WhenPresent,
     progress: ReadingProgress | None = None,
-    read: CrawlReader = read_crawl,
+    read: Reader = read_here,
 ) -> Addition:
     """Read the files of one crawl and put its set into the store.
 
@@ -339,8 +299,8 @@ def add_to_store(
     ----------
     store
         The store.
-    label, inputs, date
-        As for `add_crawl`, understood.
+    crawl
+        What to add.
     choices
         What the user chose.
     when_present
@@ -350,41 +310,50 @@ def add_to_store(
     read
         Reads the inputs.
     """
+    label, before = crawl.label, None
     with store.writing(label) as writer, SpillFolder(store.path) as spill:
         builder = open_builder(
             choices.levels,
             choices.sampling,
             Names(),
             KeyMemory(choices.memory, spill),
-            row_threshold=rows_threshold(inputs, choices.format),
+            row_threshold=rows_threshold(crawl.inputs, choices.format),
         )
         exists = store.holds(label)
         # What shall be replaced may be damaged, and is not looked at.
         present = store.manifest(label) if exists and when_present != "replace" else None
         if present is not None and when_present == "append":
-            return _append(
-                store,
-                writer,
-                present,
-                inputs,
-                choices=choices,
-                date=date,
-                builder=builder,
-                progress=progress,
-                read=read,
-            )
-        if present is not None and all(map(can_be_reread, inputs.names)):
+            before = present.of_urls
+            crawl = _leave_known(crawl, before, choices)
+            if not crawl.inputs.names:
+                return leave_crawl(present)
+            _take_up(store, present, builder)
+        elif present is not None and all(map(can_be_reread, crawl.inputs.names)):
             known = present.of_urls.provenance.inputs
-            found = tuple(_recognise(name, known) for name in inputs.names)
-            return _accept_if_same(store, present, found, choices.settings(date))
-        crawl = read(label, inputs, choices, date=date, builder=builder, progress=progress)
+            found = tuple(_recognise(name, known) for name in crawl.inputs.names)
+            return _accept_if_same(store, present, found, choices.settings(crawl.date))
+        target = OneCrawl(label, builder, needs_times=needs_times(label, crawl.date))
+        was_read = read(crawl.inputs, choices, target, progress)
         if not builder.n_captures:
-            raise _nothing_found(builder, inputs, crawl.read)
-        if present is not None:
-            return _accept_if_same(store, present, crawl.read.inputs, crawl.settings)
-        found_date = choose_date(label, date, builder.days)
+            raise _nothing_found(builder, crawl.inputs, was_read)
+        settings = choices.settings(crawl.date)
+        if before is not None:
+            was_read = replace(
+                was_read,
+                inputs=(*before.provenance.inputs, *was_read.inputs),
+                damages=(*before.damage, *was_read.damages),
+            )
+        elif present is not None:
+            return _accept_if_same(store, present, was_read.inputs, settings)
+        done = ReadCrawl(
+            builder=builder,
+            read=was_read,
+            settings=settings,
+            date=crawl.date,
+            unassigned={} if before is None else before.unassigned,
+        )
         outcome: Outcome = "replaced" if exists else "added"
-        return publish_crawl(store, writer, crawl, date=found_date, outcome=outcome)
+        return publish_crawl(store, writer, done, outcome if before is None else "appended")
 
 
 def _accept_if_same(
@@ -446,55 +415,38 @@ def _recognise(name: str, known: Iterable[Input]) -> Input:
     return fingerprint(name)
 
 
-def _append(
-    store: Store,
-    writer: CrawlWriter,
-    present: Manifest,
-    inputs: InputFiles,
-    *,
-    choices: Choices,
-    date: dt.date | None,
-    builder: SetBuilder,
-    progress: ReadingProgress | None,
-    read: CrawlReader,
-) -> Addition:
-    """Read further files into a crawl; those that it was made from are not read again."""
-    of_urls = present.of_urls
-    label = of_urls.crawl.label
-    before = {"levels": BY_URL, **of_urls.provenance.settings}
-    settings = choices.settings(date)
-    if date is None:
-        settings["date"] = before.get("date")
-    now = {"levels": BY_URL, **settings}
+def _leave_known(crawl: NewCrawl, present: CrawlSet, choices: Choices) -> NewCrawl:
+    """Leave out the files that a crawl was made from, and keep the date that was given to it."""
+    before = {"levels": BY_URL, **present.provenance.settings}
+    settings = choices.settings(crawl.date)
+    given = before.get("date") if crawl.date is None else settings["date"]
+    now = {"levels": BY_URL, **_that_matter(settings)}
     different = [name for name in now if name != "date" and now[name] != before.get(name)]
     if different:
         was = ", ".join(f"{name} {before.get(name)}" for name in different)
         raise StoreError(
-            f"crawl {label!r} was made in another way ({was}); add to it with the same options, or "
-            "make it anew with --replace"
+            f"crawl {crawl.label!r} was made in another way ({was}); add to it with the same "
+            "options, or make it anew with --replace"
         )
-    fresh = _without_known(inputs, of_urls)
-    if not fresh.names:
-        return leave_crawl(present)
-    given = settings["date"]
-    kept_date = parse_date(given) if isinstance(given, str) else None
+    known = {entry.checksum for entry in present.provenance.inputs}
+    names = []
+    for name in crawl.inputs.names:
+        if name != STDIN and _recognise(name, present.provenance.inputs).checksum in known:
+            _log.warning("%s is in the crawl already; it is not read again", name)
+        else:
+            names.append(name)
+    date = parse_date(given) if isinstance(given, str) else None
+    return replace(crawl, date=date, inputs=replace(crawl.inputs, names=tuple(names)))
+
+
+def _take_up(store: Store, present: Manifest, builder: SetBuilder) -> None:
+    """Let a builder begin where a crawl that is in the store ends."""
+    of_urls = present.of_urls
     builder.take_up(of_urls, store.attributes(of_urls))
     _take_up_keys(builder.runs, of_urls)
     for level in builder.levels:
         level.take_up(present.sets[level.level], of_urls)
         _take_up_keys(level.runs, present.sets[level.level])
-    crawl = read(label, fresh, choices, date=kept_date, builder=builder, progress=progress)
-    whole = replace(
-        crawl,
-        read=replace(
-            crawl.read,
-            inputs=(*of_urls.provenance.inputs, *crawl.read.inputs),
-            damages=(*of_urls.damage, *crawl.read.damages),
-        ),
-        unassigned=of_urls.unassigned,
-    )
-    found_date = choose_date(label, kept_date, builder.days)
-    return publish_crawl(store, writer, whole, date=found_date, outcome="appended")
 
 
 def _take_up_keys(runs: SortedKeys, present: CrawlSet) -> None:
@@ -506,23 +458,11 @@ def _take_up_keys(runs: SortedKeys, present: CrawlSet) -> None:
         runs.add(reader.between(WHOLE * number // n_parts, WHOLE * (number + 1) // n_parts))
 
 
-def _without_known(inputs: InputFiles, present: CrawlSet) -> InputFiles:
-    """Leave out files that the crawl was made from."""
-    known = {entry.checksum for entry in present.provenance.inputs}
-    names = []
-    for name in inputs.names:
-        if name != STDIN and _recognise(name, present.provenance.inputs).checksum in known:
-            _log.warning("%s is in the crawl already; it is not read again", name)
-        else:
-            names.append(name)
-    return replace(inputs, names=tuple(names))
-
-
 # ----------------------------------------------------------------------------------- publishing
 
 
 def publish_crawl(
-    store: Store, writer: CrawlWriter, crawl: ReadCrawl, *, date: dt.date, outcome: Outcome
+    store: Store, writer: CrawlWriter, crawl: ReadCrawl, outcome: Outcome
 ) -> Addition:
     """Write the set of a crawl that was read, in place of what was there before.
 
@@ -534,8 +474,6 @@ def publish_crawl(
         Holds the crawl.
     crawl
         What was read.
-    date
-        The crawl's.
     outcome
         What this is, for the answer.
     """
@@ -546,7 +484,7 @@ def publish_crawl(
     description = CrawlSet(
         crawl=Crawl(
             label=writer.label,
-            date=date,
+            date=choose_date(writer.label, crawl.date, builder.days),
             n_urls=1,  # Known when the last key is written.
             first_capture=_to_time(builder.first_time),
             last_capture=_to_time(builder.last_time),
