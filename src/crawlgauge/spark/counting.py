@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from crawlgauge.core.sets import MaskCounts, count_masks
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import count_ranges
 from crawlgauge.locations import StrPath, find_store
 from crawlgauge.overlaps import histories
-from crawlgauge.overlaps.counting import SetCounts, count_store, find_end
+from crawlgauge.overlaps.counting import Counted, SetCounts, count_store, count_to_end
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, pairs_of_masks
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.spark.session import (
@@ -100,17 +99,9 @@ class SparkEngine:
             replace(one, folder=one.folder.resolve()) if isinstance(one.folder, Path) else one
             for one in sets
         ]
-        end = threshold
-        n_shared, total, full = self._count(reachable, end)
-        while full is not None:
-            end = find_end(end, full)
-            _, total, full = self._count(reachable, end)
-        history_end = end if len(sets) <= MAX_HISTORY_CRAWLS else 0
-        return SetCounts(n_shared=n_shared, found=total.arrays(), history_end=history_end)
+        return count_to_end(threshold, len(sets), partial(self._count, reachable))
 
-    def _count(
-        self, sets: Sequence[CrawlSet], threshold: int
-    ) -> tuple[NDArray[np.int64], MaskCounts, HashRange | None]:
+    def _count(self, sets: Sequence[CrawlSet], threshold: int) -> Counted:
         """Return what pairs share, histories, and in which range the latter became too many."""
         from pyspark import StorageLevel
 
@@ -135,7 +126,7 @@ class SparkEngine:
                         full = group if len(total) > most else None
         finally:
             counted.unpersist()
-        return upper + np.triu(upper, 1).T, total, full
+        return upper + np.triu(upper, 1).T, total.arrays(), full
 
 
 def _count_group(

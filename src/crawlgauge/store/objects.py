@@ -21,7 +21,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -36,6 +35,7 @@ from crawlgauge.sources.remote import (
     request_web,
     with_retries,
 )
+from crawlgauge.store.files import is_alive
 
 LEASE_VARIABLE = "CRAWLGAUGE_LEASE_SECONDS"
 _DEFAULT_SECONDS, _MAX_SECONDS = 60.0, 3600.0
@@ -129,13 +129,15 @@ class Objects:
         """Write an object, whatever is there."""
         self._put(name, content, "overwrite")
 
-    def put_new(self, name: str, content: bytes) -> str:
-        """Write an object where there is none; return its tag, or raise `Conflict`."""
-        return self._put(name, content, "create")
+    def put_if(self, name: str, content: bytes, tag: str | None) -> str:
+        """Write in place of the object with that tag, None for none; raise `Conflict` if it is not.
 
-    def put_if(self, name: str, content: bytes, tag: str) -> str:
-        """Write in place of the object with that tag; return the new tag, or raise `Conflict`."""
-        return self._put(name, content, {"e_tag": tag})
+        Returns
+        -------
+        str
+            The new tag.
+        """
+        return self._put(name, content, "create" if tag is None else {"e_tag": tag})
 
     def delete(self, name: str) -> None:
         """Delete an object if it is there."""
@@ -401,11 +403,10 @@ def _to_bytes(claim: Mapping[str, Any]) -> bytes:
 def _acquire(objects: Objects, name: str, claim: bytes, label: str) -> str:
     while True:
         present = objects.read(name)
-        try:
-            if present is None:
-                return objects.put_new(name, claim)
+        if present is not None:
             _check_over(present, label)
-            return objects.put_if(name, claim, present.tag)
+        try:
+            return objects.put_if(name, claim, None if present is None else present.tag)
         except Conflict:
             # Another process was faster: it is seen at the next look, or has gone already.
             time.sleep(0.01)
@@ -421,7 +422,7 @@ def _check_over(present: Stored, label: str) -> None:
         return
     # Servers tell times in whole seconds: a claim may be up to one younger than it seems.
     left = seconds + 1 - present.age
-    is_dead = machine == _this_machine() and not _is_alive(pid)
+    is_dead = machine == _this_machine() and not is_alive(pid)
     if left > 0 and not is_dead and math.isfinite(left):
         shown = "".join(letter if letter.isprintable() else "?" for letter in owner[:80])
         raise StoreBusy(
@@ -432,9 +433,9 @@ def _check_over(present: Stored, label: str) -> None:
 
 def _check_conditions(objects: Objects, name: str, other: bytes) -> None:
     """See that the server refuses what it must refuse, now that the object is there."""
-    for attempt in (objects.put_new, partial(objects.put_if, tag=_WRONG_TAG)):
+    for tag in (None, _WRONG_TAG):
         with suppress(Conflict):
-            attempt(name, other)
+            objects.put_if(name, other, tag)
             raise StoreError(
                 "this storage overwrites objects although it is asked not to (it ignores "
                 "If-None-Match or If-Match), so that crawls could get lost when two processes "
@@ -452,12 +453,3 @@ def _this_machine() -> str:
             return sha256("\n".join(known).encode()).hexdigest()[:16]
     # Process numbers of another machine of the same name mean nothing here.
     return uuid.uuid4().hex
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        with suppress(PermissionError):
-            os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    return True
