@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from crawlgauge.errors import StoreBusy as StoreBusy
     from crawlgauge.errors import StoreError as StoreError
     from crawlgauge.ingest.adding import add_crawl as add_crawl
-    from crawlgauge.ingest.many import add_crawls as add_crawls
-    from crawlgauge.ingest.many import split_collection as split_collection
+    from crawlgauge.ingest.adding import add_crawls as add_crawls
+    from crawlgauge.ingest.adding import split_collection as split_collection
     from crawlgauge.ingest.options import ReadOptions as ReadOptions
     from crawlgauge.overlaps.table import OverlapTable as OverlapTable
     from crawlgauge.questions.comparison import ArchiveComparison as ArchiveComparison
@@ -88,8 +88,7 @@ _HOMES = {
         "StoreBusy",
         "StoreError",
     ),
-    "crawlgauge.ingest.adding": ("add_crawl",),
-    "crawlgauge.ingest.many": ("add_crawls", "split_collection"),
+    "crawlgauge.ingest.adding": ("add_crawl", "add_crawls", "split_collection"),
     "crawlgauge.ingest.options": ("ReadOptions",),
     "crawlgauge.overlaps.table": ("OverlapTable",),
     "crawlgauge.questions.newest": ("CrawlCheck", "check_newest"),

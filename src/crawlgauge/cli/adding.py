@@ -16,8 +16,7 @@ import click
 from crawlgauge.cli.progress import CLEAR_LINE
 from crawlgauge.cli.records import to_record
 from crawlgauge.cli.spark_session import run_spark
-from crawlgauge.ingest.adding import Addition
-from crawlgauge.ingest.many import SplitResult
+from crawlgauge.ingest.adding import Addition, SplitResult
 from crawlgauge.report import crawls
 from crawlgauge.sources.captures import Rejection
 from crawlgauge.sources.reading import Progress
@@ -225,8 +224,7 @@ def open_engine(
                 clear=(lambda: None) if line is None else line.clear,
             )
         return
-    from crawlgauge.ingest.adding import add_crawl
-    from crawlgauge.ingest.many import add_crawls, split_collection
+    from crawlgauge.ingest.adding import add_crawl, add_crawls, split_collection
 
     with show_reading() as listener:
         yield Adders(

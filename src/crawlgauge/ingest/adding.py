@@ -1,20 +1,25 @@
-"""Add one crawl: its inputs are read into keys, and these become its set in the store.
+"""Add crawls, one, a list or a collection: inputs are read into keys, these become stored sets.
 
 The way of `add_crawl`: find the files; hold the crawl in the store; read the files, each to keys
-(`read_crawl`); write the set and make it the crawl's (`publish_crawl`).
+(`read_crawl`); write the set and make it the crawl's (`_publish_crawl`).
 """
 
 import datetime as dt
 import logging
+import os
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from dataclasses import replace as changed
 from typing import Literal, Unpack
 
-from crawlgauge.crawl import Crawl, check_label, parse_date
+from crawlgauge.crawl import Crawl, parse_date
 from crawlgauge.errors import Damage, SourceError, StoreError
 from crawlgauge.ingest.builder import SetBuilder, open_builder, rows_threshold
+from crawlgauge.ingest.crawl_list import NewCrawl, find_all, read_crawl_list
 from crawlgauge.ingest.options import (
     ENGINE,
     Choices,
@@ -23,15 +28,15 @@ from crawlgauge.ingest.options import (
     choose_date,
     choose_reading,
     choose_when_present,
-    find_all,
     needs_times,
 )
-from crawlgauge.ingest.sorting import KeyMemory, SortedKeys
-from crawlgauge.ingest.splitting import OneCrawl, Splitter
+from crawlgauge.ingest.sorting import MIN_MEMORY, KeyMemory, SortedKeys
+from crawlgauge.ingest.splitting import ByField, Cut, OneCrawl, Period, Splitter, choose_cut
 from crawlgauge.keys.names import Names
 from crawlgauge.keys.rules import BY_CONTENT, BY_TEXT, BY_URL, rule_of
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.locations import StrPath, find_store
+from crawlgauge.processors import count_processors
 from crawlgauge.provenance import Input, Provenance, Setting
 from crawlgauge.sources.captures import Rejection
 from crawlgauge.sources.decompress import VERSION_CHECKSUM, fingerprint, version_as_input
@@ -43,7 +48,7 @@ from crawlgauge.sources.reading import (
     read_inputs,
     total_bytes,
 )
-from crawlgauge.sources.remote import RemotePath, is_remote
+from crawlgauge.sources.remote import RemotePath, interruptible, is_remote, to_path
 from crawlgauge.store.catalogue import Store, store_for_adding
 from crawlgauge.store.crawl_set import CrawlSet, Manifest
 from crawlgauge.store.crawl_writer import CrawlWriter, UnwrittenSet
@@ -53,22 +58,13 @@ from crawlgauge.store.spilling import SpillFolder
 
 __all__ = [
     "Addition",
-    "Listener",
-    "NewCrawl",
-    "ReadCrawl",
-    "Reader",
+    "SplitResult",
     "add_crawl",
+    "add_crawls",
+    "add_split",
     "add_to_store",
-    "count_left_out",
-    "leave_crawl",
-    "listen",
-    "name_all",
-    "nothing_kept",
     "open_for_adding",
-    "publish_crawl",
-    "read_here",
-    "refuse_present",
-    "was_made_from",
+    "split_collection",
 ]
 
 Listener = Callable[[Progress], None]
@@ -86,6 +82,9 @@ _BYTES_PER_ATTRIBUTE = 20
 """On the disk, rounded up."""
 
 _KEYS_AT_ONCE = 1 << 20
+
+_MAX_AT_ONCE = 4
+"""What is done between compiled parts is done by one thread at a time."""
 
 _UNREAD = "unread:"
 """What begins the checksum of what is known to be new without being read; no other begins so."""
@@ -160,22 +159,127 @@ def add_crawl(
     crawl = NewCrawl.of(label, date, find_all(inputs))
     present = choose_when_present(replace=replace, append=append)
     with open_for_adding(store, options) as (opened, choices):
-        return add_to_store(opened, crawl, choices, present, listen(progress, [crawl.inputs]))
+        return add_to_store(opened, crawl, choices, present, _listen(progress, [crawl.inputs]))
+
+
+def add_crawls(
+    store: StrPath | None,
+    crawl_list: StrPath,
+    *,
+    replace: bool = False,
+    append: bool = False,
+    progress: Listener | None = None,
+    on_added: Callable[[Addition], None] | None = None,
+    **options: Unpack[ReadOptions],
+) -> tuple[Addition, ...]:
+    """Add all crawls of a CSV list (``label,date,path``); what is there already is passed over.
+
+    Parameters
+    ----------
+    store
+        The store's folder, as for `open_store`.
+    crawl_list
+        The list: a line for each crawl. The date may be empty; the path is a file, folder, glob or
+        ``@list.txt``, seen from the list's folder.
+    replace, append, progress
+        As for `add_crawl`.
+    on_added
+        Called with each crawl when it is in the store.
+    **options
+        What counts and how files are read; see `ReadOptions`.
+
+    Returns
+    -------
+    tuple of Addition
+        In the order of the list.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If the list or one of the crawls cannot be read; those before it are in the store.
+    """
+    present = choose_when_present(replace=replace, append=append)
+    crawls = read_crawl_list(to_path(os.fspath(crawl_list)))
+    reading = _listen(progress, [crawl.inputs for crawl in crawls])
+    with open_for_adding(store, options) as (opened, choices):
+        n_at_once = _count_at_once(crawls, choices.memory)
+        if n_at_once > 1:
+            own = changed(choices, memory=choices.memory // n_at_once, n_threads=0)
+        else:
+            own = choices
+
+        def add_one(crawl: NewCrawl, progress: ReadingProgress) -> Addition:
+            return add_to_store(opened, crawl, own, present, progress)
+
+        additions = []
+        # Closed at once, whatever happens: it adds in threads.
+        with closing(_add_in_order(crawls, add_one, n_at_once, reading)) as added:
+            for addition in added:
+                additions.append(addition)
+                if on_added is not None:
+                    on_added(addition)
+        return tuple(additions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewCrawl:
-    """A crawl that is to be added; `date` is None where the user leaves it open."""
+class SplitResult:
+    """What came of cutting a collection into crawls.
 
-    label: str
-    date: dt.date | None
-    inputs: InputFiles
+    Parameters
+    ----------
+    additions
+        The crawls, in the order of their labels.
+    unassigned
+        How many records belong to none of them, by reason.
+    examples
+        The first records that were rejected.
+    """
 
-    @classmethod
-    def of(cls, label: str, date: dt.date | str | None, inputs: InputFiles) -> "NewCrawl":
-        """Understand label and date as users give them."""
-        known = parse_date(date) if isinstance(date, str) else date
-        return cls(label=check_label(label), date=known, inputs=inputs)
+    additions: tuple[Addition, ...]
+    unassigned: Mapping[str, int]
+    examples: tuple[Rejection, ...]
+
+
+def split_collection(
+    store: StrPath | None,
+    inputs: StrPath | Iterable[StrPath],
+    *,
+    period: Period | None = None,
+    pattern: str | None = None,
+    field: str = "filename",
+    replace: bool = False,
+    progress: Listener | None = None,
+    **options: Unpack[ReadOptions],
+) -> SplitResult:
+    """Cut a collection-wide index into crawls, in one pass over its files.
+
+    Parameters
+    ----------
+    store
+        The store's folder, as for `open_store`.
+    inputs
+        As for `add_crawl`.
+    period
+        Cut by capture time into the months, quarters, half-years or years of the calendar.
+    pattern, field
+        Or cut by what a regular expression finds in a field; its first group, or all that it
+        finds, is the crawl's label.
+    replace
+        Whether crawls that are there are replaced.
+    progress
+        Called now and then with how far reading has come.
+    **options
+        What counts and how files are read; see `ReadOptions`.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If something cannot be read or used; the store is as before.
+    """
+    cut = choose_cut(period, pattern, field)
+    present, files = choose_when_present(replace=replace, append=False), find_all(inputs)
+    with open_for_adding(store, options) as (opened, choices):
+        return add_split(opened, files, cut, choices, present, _listen(progress, [files]))
 
 
 @contextmanager
@@ -187,7 +291,7 @@ def open_for_adding(store: StrPath | None, options: ReadOptions) -> Iterator[tup
         yield opened, choices
 
 
-def listen(listener: Listener | None, groups: list[InputFiles]) -> ReadingProgress:
+def _listen(listener: Listener | None, groups: list[InputFiles]) -> ReadingProgress:
     """Return what tells a listener how far reading of some groups of inputs has come."""
     sizes = [total_bytes(group) for group in groups] if listener is not None else [None]
     known = [size for size in sizes if size is not None]
@@ -223,10 +327,10 @@ class ReadCrawl:
 
 
 Reader = Callable[[InputFiles, Choices, OneCrawl | Splitter, ReadingProgress | None], ReadInputs]
-"""What reads inputs into a target: `read_here`, or another engine with the same result."""
+"""What reads inputs into a target: `_read_here`, or another engine with the same result."""
 
 
-def read_here(
+def _read_here(
     inputs: InputFiles,
     choices: Choices,
     target: OneCrawl | Splitter,
@@ -240,13 +344,13 @@ def read_here(
 def _nothing_found(builder: SetBuilder, inputs: InputFiles, read: ReadInputs) -> SourceError:
     """Return the error that says why there is nothing to store."""
     if read.damages:
-        return nothing_kept(read.damages)
-    where = name_all(inputs)
+        return _nothing_kept(read.damages)
+    where = _name_all(inputs)
     left_out = builder.excluded + builder.rejected
     if not left_out:
         return SourceError(f"{where}: no URL found; empty, or only blank lines and comments")
     if builder.excluded:
-        reasons = count_left_out(left_out)
+        reasons = _count_left_out(left_out)
         advice = (
             ". What counts is chosen by --status, --mime and --scope"
             if _BY_CHOICE & builder.excluded.keys()
@@ -265,17 +369,17 @@ def _nothing_found(builder: SetBuilder, inputs: InputFiles, read: ReadInputs) ->
     )
 
 
-def name_all(inputs: InputFiles) -> str:
+def _name_all(inputs: InputFiles) -> str:
     """Name the inputs in a message."""
     return inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
 
 
-def count_left_out(reasons: Counter[str]) -> str:
+def _count_left_out(reasons: Counter[str]) -> str:
     """Say how many records were left out for which reasons."""
     return ", ".join(f"{n:,} {reason}" for reason, n in reasons.most_common())
 
 
-def nothing_kept(damages: Iterable[Damage]) -> SourceError:
+def _nothing_kept(damages: Iterable[Damage]) -> SourceError:
     """Return the error that says that damage has left nothing."""
     return SourceError(f"nothing can be kept: {'; '.join(map(str, damages))}")
 
@@ -289,7 +393,7 @@ def add_to_store(
     choices: Choices,
     when_present: WhenPresent,
     progress: ReadingProgress | None = None,
-    read: Reader = read_here,
+    read: Reader = _read_here,
 ) -> Addition:
     """Read the files of one crawl and put its set into the store.
 
@@ -326,7 +430,7 @@ def add_to_store(
             before = present.of_urls
             crawl = _leave_known(crawl, before, choices)
             if not crawl.inputs.names:
-                return leave_crawl(present)
+                return _leave_crawl(present)
             _take_up(store, present, builder)
         elif present is not None and all(map(can_be_reread, crawl.inputs.names)):
             known = present.of_urls.provenance.inputs
@@ -338,7 +442,7 @@ def add_to_store(
             raise _nothing_found(builder, crawl.inputs, was_read)
         settings = choices.settings(crawl.date)
         if before is not None:
-            was_read = replace(
+            was_read = changed(
                 was_read,
                 inputs=(*before.provenance.inputs, *was_read.inputs),
                 damages=(*before.damage, *was_read.damages),
@@ -353,19 +457,19 @@ def add_to_store(
             unassigned={} if before is None else before.unassigned,
         )
         outcome: Outcome = "replaced" if exists else "added"
-        return publish_crawl(store, writer, done, outcome if before is None else "appended")
+        return _publish_crawl(store, writer, done, outcome if before is None else "appended")
 
 
 def _accept_if_same(
     store: Store, present: Manifest, inputs: tuple[Input, ...], settings: dict[str, Setting]
 ) -> Addition:
     """Take an existing crawl for added if it came from the same bytes in the same way."""
-    if was_made_from(present, inputs, settings):
-        return leave_crawl(present)
-    raise refuse_present(store, present)
+    if _was_made_from(present, inputs, settings):
+        return _leave_crawl(present)
+    raise _refuse_present(store, present)
 
 
-def was_made_from(
+def _was_made_from(
     present: Manifest, inputs: tuple[Input, ...], settings: Mapping[str, Setting]
 ) -> bool:
     """Tell whether a crawl was made from the same bytes in the same way: `add` can be repeated."""
@@ -380,12 +484,12 @@ def _that_matter(settings: Mapping[str, Setting]) -> dict[str, Setting]:
     return {name: value for name, value in settings.items() if name != ENGINE}
 
 
-def leave_crawl(present: Manifest) -> Addition:
+def _leave_crawl(present: Manifest) -> Addition:
     """Tell of a crawl that it stays as it is."""
     return Addition(crawl_set=present.of_urls, outcome="unchanged", others=present.of_other_levels)
 
 
-def refuse_present(store: Store, present: Manifest) -> StoreError:
+def _refuse_present(store: Store, present: Manifest) -> StoreError:
     """Return the error for a label that exists with other content."""
     crawl = present.of_urls.crawl
     return StoreError(
@@ -436,7 +540,7 @@ def _leave_known(crawl: NewCrawl, present: CrawlSet, choices: Choices) -> NewCra
         else:
             names.append(name)
     date = parse_date(given) if isinstance(given, str) else None
-    return replace(crawl, date=date, inputs=replace(crawl.inputs, names=tuple(names)))
+    return changed(crawl, date=date, inputs=changed(crawl.inputs, names=tuple(names)))
 
 
 def _take_up(store: Store, present: Manifest, builder: SetBuilder) -> None:
@@ -461,7 +565,7 @@ def _take_up_keys(runs: SortedKeys, present: CrawlSet) -> None:
 # ----------------------------------------------------------------------------------- publishing
 
 
-def publish_crawl(
+def _publish_crawl(
     store: Store, writer: CrawlWriter, crawl: ReadCrawl, outcome: Outcome
 ) -> Addition:
     """Write the set of a crawl that was read, in place of what was there before.
@@ -533,7 +637,7 @@ def _describe_levels(
     """Yield what is known of the sets of other levels before they are written, and their keys."""
     for level in builder.levels:
         excluded = Counter(of_urls.excluded) + level.excluded
-        description = replace(
+        description = changed(
             of_urls,
             level=level.level,
             key_rule=rule_of(level.level, of_urls.key_rule),
@@ -594,3 +698,152 @@ def _warn_of_other_counting(store: Store, added: CrawlSet) -> None:
                 label,
             )
             return
+
+
+# ------------------------------------------------------------- several crawls at the same time
+
+
+def _add_in_order(
+    crawls: Sequence[NewCrawl],
+    add_one: Callable[[NewCrawl, ReadingProgress], Addition],
+    n_at_once: int,
+    progress: ReadingProgress,
+) -> Generator[Addition, None, None]:
+    if n_at_once == 1:
+        yield from (add_one(crawl, progress) for crawl in crawls)
+        return
+    must_stop = threading.Event()
+
+    def check() -> None:
+        if must_stop.is_set():
+            raise _Stopped
+
+    def add_interruptibly(crawl: NewCrawl) -> Addition:
+        check()
+        with interruptible(check):
+            return add_one(crawl, _Stoppable(progress, check))
+
+    with ThreadPoolExecutor(n_at_once) as pool:
+        jobs = [pool.submit(add_interruptibly, crawl) for crawl in crawls]
+        try:
+            yield from (job.result() for job in jobs)
+        finally:
+            # In the end there is nothing left to stop, unless one has failed or the user wants to.
+            must_stop.set()
+            for job in jobs:
+                job.cancel()
+
+
+def _count_at_once(crawls: Sequence[NewCrawl], memory: int) -> int:
+    if not all(can_be_reread(name) for crawl in crawls for name in crawl.inputs.names):
+        # A thread that waits for a pipe cannot be interrupted.
+        return 1
+    n_files = max((len(crawl.inputs.names) for crawl in crawls), default=1)
+    n_idle = count_processors() // n_files
+    return max(1, min(n_idle, _MAX_AT_ONCE, memory // MIN_MEMORY, len(crawls)))
+
+
+class _Stopped(Exception):  # noqa: N818 - nobody sees it
+    """Another crawl has failed, or the user wants no more."""
+
+
+class _Stoppable(ReadingProgress):
+    """Tells how far one of several crawls has come to what all share, until that is to stop."""
+
+    def __init__(self, shared: ReadingProgress, check: Callable[[], None]) -> None:
+        super().__init__()
+        self._shared = shared
+        self._check = check
+
+    def add_bytes(self, n_bytes: int, file: str) -> None:
+        self._check()
+        self._shared.add_bytes(n_bytes, file)
+
+    def add_captures(self, n_captures: int) -> None:
+        self._shared.add_captures(n_captures)
+
+
+# ----------------------------------------------------------------- the crawls of a collection
+
+
+def add_split(
+    store: Store,
+    inputs: InputFiles,
+    cut: Cut,
+    choices: Choices,
+    when_present: WhenPresent,
+    progress: ReadingProgress | None = None,
+    read: Reader = _read_here,
+) -> SplitResult:
+    """Read a collection and put each of its crawls into the store.
+
+    Parameters
+    ----------
+    store
+        The store.
+    inputs
+        Its files.
+    cut
+        Where to cut.
+    choices, when_present, progress, read
+        As for `crawlgauge.ingest.adding.add_to_store`.
+    """
+    with SpillFolder(store.path) as spill:
+        target = Splitter(cut, choices, KeyMemory(choices.memory, spill))
+        found = read(inputs, choices, target, progress)
+        builders, rest = target.builders, target.rest
+        for label in [label for label, item in builders.items() if not item.n_captures]:
+            rest.update(builders.pop(label).excluded)
+        if not builders:
+            raise _none_assigned(inputs, cut, rest, found)
+        settings = {**choices.settings(None), **cut.settings()}
+        crawls = {
+            label: ReadCrawl(
+                builder=builders[label],
+                read=changed(found, examples=()),
+                settings=settings,
+                date=None,
+                unassigned=dict(rest),
+            )
+            for label in sorted(builders)
+        }
+        if when_present == "refuse":
+            # Before the first is written.
+            for label, crawl in crawls.items():
+                _check_present(store, label, crawl)
+        return SplitResult(
+            additions=tuple(_publish(store, label, crawl) for label, crawl in crawls.items()),
+            unassigned=dict(rest),
+            examples=found.examples,
+        )
+
+
+def _none_assigned(
+    inputs: InputFiles, cut: Cut, rest: Counter[str], read: ReadInputs
+) -> SourceError:
+    if read.damages:
+        return _nothing_kept(read.damages)
+    why = f"left out: {_count_left_out(rest)}" if rest else "the input is empty"
+    if isinstance(cut, ByField) and rest[cut.reason]:
+        why += (
+            f". --split-by finds no label in the field {cut.field!r}; name another field with "
+            "--split-field, or add the crawls one by one"
+        )
+    return SourceError(
+        f"{_name_all(inputs)}: no capture that counts and can be assigned to a crawl; {why}"
+    )
+
+
+def _check_present(store: Store, label: str, crawl: ReadCrawl) -> None:
+    if store.holds(label):
+        present = store.manifest(label)
+        if not _was_made_from(present, crawl.read.inputs, crawl.settings):
+            raise _refuse_present(store, present)
+
+
+def _publish(store: Store, label: str, crawl: ReadCrawl) -> Addition:
+    with store.writing(label) as writer:
+        present = store.manifest(label) if store.holds(label) else None
+        if present is not None and _was_made_from(present, crawl.read.inputs, crawl.settings):
+            return _leave_crawl(present)
+        return _publish_crawl(store, writer, crawl, "added" if present is None else "replaced")

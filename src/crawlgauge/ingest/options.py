@@ -1,8 +1,7 @@
 """What the user chooses when adding: which URLs are the same, what counts, how files are read."""
 
 import datetime as dt
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypedDict
 
@@ -15,7 +14,6 @@ from crawlgauge.keys.sampling import Sampling, parse_sampling
 from crawlgauge.keys.scope import Scope, parse_scope
 from crawlgauge.locations import StrPath
 from crawlgauge.provenance import Setting
-from crawlgauge.sources.inputs import InputFiles, find_inputs
 from crawlgauge.sources.page_text import check_extractor
 from crawlgauge.sources.remote import AnyPath, to_path
 from crawlgauge.sources.what_counts import (
@@ -33,7 +31,6 @@ __all__ = [
     "choose_date",
     "choose_reading",
     "choose_when_present",
-    "find_all",
     "needs_times",
     "read_scope",
 ]
@@ -265,9 +262,3 @@ def choose_when_present(*, replace: bool, append: bool) -> WhenPresent:
     if append:
         return "append"
     return "replace" if replace else "refuse"
-
-
-def find_all(inputs: StrPath | Iterable[StrPath]) -> InputFiles:
-    """Find the files that one word or several stand for."""
-    words = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
-    return find_inputs(os.fspath(word) for word in words)

@@ -32,8 +32,7 @@ from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store import history_index, ranges
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.catalogue import Store
-from crawlgauge.store.crawl_set import CrawlSet, check_document, to_document
-from crawlgauge.store.files import put_file
+from crawlgauge.store.crawl_set import CrawlSet, check_document, put_file, to_document
 from crawlgauge.store.history_index import HistoryIndex, IndexDamaged, IndexWriter, Subject
 from crawlgauge.store.ranges import HashRange, Keys, Part, Progress
 

@@ -19,10 +19,16 @@ from typing import TYPE_CHECKING, Self, Unpack, cast
 import numpy as np
 
 from crawlgauge.errors import StoreError
-from crawlgauge.ingest.adding import Addition, NewCrawl, add_to_store, open_for_adding
+from crawlgauge.ingest.adding import (
+    Addition,
+    SplitResult,
+    add_split,
+    add_to_store,
+    open_for_adding,
+)
 from crawlgauge.ingest.builder import MAX_ATTRIBUTES, LevelBuilder, SetBuilder
-from crawlgauge.ingest.many import SplitResult, add_split, read_crawl_list
-from crawlgauge.ingest.options import Choices, ReadOptions, choose_when_present, find_all
+from crawlgauge.ingest.crawl_list import NewCrawl, find_all, read_crawl_list
+from crawlgauge.ingest.options import Choices, ReadOptions, choose_when_present
 from crawlgauge.ingest.sorting import SortedKeys
 from crawlgauge.ingest.splitting import OneCrawl, Period, Splitter, choose_cut
 from crawlgauge.keys.names import Names

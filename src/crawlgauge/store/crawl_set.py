@@ -20,8 +20,8 @@ from crawlgauge.errors import CrawlError, Damage, StoreError
 from crawlgauge.keys.rules import BY_URL, LEVELS
 from crawlgauge.keys.sampling import WHOLE, rate_of
 from crawlgauge.provenance import Provenance
-from crawlgauge.sources.remote import AnyPath
-from crawlgauge.store.files import PARTIAL_PREFIX
+from crawlgauge.sources.remote import AnyPath, RemotePath
+from crawlgauge.store.files import PARTIAL_PREFIX, replace_file
 
 __all__ = [
     "ADD_AGAIN",
@@ -34,6 +34,7 @@ __all__ = [
     "check_document",
     "has_leftovers",
     "is_own_file",
+    "put_file",
     "to_document",
 ]
 
@@ -306,6 +307,17 @@ def check_document(content: bytes, path: AnyPath, schema: str) -> dict[str, Any]
             f"{schema!r}. Use the version that wrote it, or a newer one"
         )
     return document
+
+
+def put_file(path: AnyPath, data: bytes) -> None:
+    """Make or replace a file, whole, on the disk or on object storage."""
+    if isinstance(path, RemotePath):
+        # Stores on the disk need nothing of it.
+        from crawlgauge.store.objects import Objects
+
+        Objects(path.parent).put(path.name, data)
+    else:
+        replace_file(path, data)
 
 
 def is_own_file(name: str) -> bool:

@@ -24,7 +24,6 @@ __all__ = [
     "hold_lock",
     "is_alive",
     "partial_file",
-    "put_file",
     "remove_if_abandoned",
     "replace_file",
     "sync_folder",
@@ -93,17 +92,6 @@ def replace_file(path: Path, data: bytes) -> None:
             file.write(data)
         partial.replace(path)
     sync_folder(path.parent)
-
-
-def put_file(path: AnyPath, data: bytes) -> None:
-    """Make or replace a file, whole, on the disk or on object storage."""
-    if isinstance(path, RemotePath):
-        # Stores on the disk need nothing of it.
-        from crawlgauge.store.objects import Objects
-
-        Objects(path.parent).put(path.name, data)
-    else:
-        replace_file(path, data)
 
 
 def create_file(path: Path, data: bytes) -> None:
