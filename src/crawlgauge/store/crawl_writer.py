@@ -125,9 +125,8 @@ class CrawlWriter(ABC):
 
     def clean(self, *, min_age: float = 0.0) -> None:
         """Delete what the manifest does not name: leftovers of killed processes, old sets."""
-        found = self._list()
-        # Read after the listing: what is named later than it was listed is not deleted.
-        content, wanted = self._read_manifest(), set[str]()
+        found, content = self._look()
+        wanted = set[str]()
         if content is not None:
             try:
                 wanted = Manifest.from_bytes(content, self.folder, self.label).names
@@ -153,11 +152,11 @@ class CrawlWriter(ABC):
         """Take the manifest away, which is the crawl to others."""
 
     @abstractmethod
-    def _list(self) -> dict[str, float]:
-        """Return the names of its files, each with its age in seconds."""
+    def _look(self) -> tuple[dict[str, float], bytes | None]:
+        """Return the names of its files, each with its age in seconds, and then its manifest.
 
-    @abstractmethod
-    def _read_manifest(self) -> bytes | None: ...
+        In this order: what is named later than it was listed is not deleted.
+        """
 
     @abstractmethod
     def _delete(self, name: str) -> None: ...
@@ -297,12 +296,10 @@ class _LocalWriter(CrawlWriter):
         (self.folder / MANIFEST_NAME).unlink()
         sync_folder(self.folder)
 
-    def _list(self) -> dict[str, float]:
-        return {entry.name: 0.0 for entry in self.folder.iterdir() if not entry.is_dir()}
-
-    def _read_manifest(self) -> bytes | None:
+    def _look(self) -> tuple[dict[str, float], bytes | None]:
+        found = {entry.name: 0.0 for entry in self.folder.iterdir() if not entry.is_dir()}
         manifest = self.folder / MANIFEST_NAME
-        return manifest.read_bytes() if manifest.exists() else None
+        return found, manifest.read_bytes() if manifest.exists() else None
 
     def _delete(self, name: str) -> None:
         (self.folder / name).unlink()

@@ -126,15 +126,13 @@ class RemoteCrawlWriter(CrawlWriter):
                     "not removed"
                 ) from error
 
-    def _list(self) -> dict[str, float]:
+    def _look(self) -> tuple[dict[str, float], bytes | None]:
         found = self._objects.listed(self._at(""))
         for name in self._objects.unfinished_uploads(self._at("")):
             self._objects.abort_uploads(name)
-        return {entry.name.removeprefix(self._at("")): entry.age for entry in found}
-
-    def _read_manifest(self) -> bytes | None:
-        found = self._objects.read(self._at(MANIFEST_NAME))
-        return None if found is None else found.content
+        manifest = self._objects.read(self._at(MANIFEST_NAME))
+        ages = {entry.name.removeprefix(self._at("")): entry.age for entry in found}
+        return ages, None if manifest is None else manifest.content
 
     def _delete(self, name: str) -> None:
         self._objects.delete(self._at(name))
