@@ -18,7 +18,7 @@ from typing import Literal, Unpack
 
 from crawlgauge.crawl import Crawl, parse_date
 from crawlgauge.errors import Damage, SourceError, StoreError
-from crawlgauge.ingest.builder import SetBuilder, open_builder, rows_threshold
+from crawlgauge.ingest.builder import SetBuilder, rows_threshold
 from crawlgauge.ingest.crawl_list import NewCrawl, find_all, read_crawl_list
 from crawlgauge.ingest.options import (
     ENGINE,
@@ -32,7 +32,6 @@ from crawlgauge.ingest.options import (
 )
 from crawlgauge.ingest.sorting import MIN_MEMORY, KeyMemory, SortedKeys
 from crawlgauge.ingest.splitting import ByField, Cut, OneCrawl, Period, Splitter, choose_cut
-from crawlgauge.keys.names import Names
 from crawlgauge.keys.rules import BY_CONTENT, BY_TEXT, BY_URL, rule_of
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.locations import StrPath, find_store
@@ -416,13 +415,9 @@ def add_to_store(
     """
     label, before = crawl.label, None
     with store.writing(label) as writer, SpillFolder(store.path) as spill:
-        builder = open_builder(
-            choices.levels,
-            choices.sampling,
-            Names(),
-            KeyMemory(choices.memory, spill),
-            row_threshold=rows_threshold(crawl.inputs, choices.format),
-        )
+        memory = KeyMemory(choices.memory, spill)
+        target = OneCrawl(label, choices, memory, rows_threshold(crawl.inputs, choices.format))
+        builder = target.builder(label)
         exists = store.holds(label)
         # What shall be replaced may be damaged, and is not looked at.
         present = store.manifest(label) if exists and when_present != "replace" else None
@@ -436,7 +431,7 @@ def add_to_store(
             known = present.of_urls.provenance.inputs
             found = tuple(_recognise(name, known) for name in crawl.inputs.names)
             return _accept_if_same(store, present, found, choices.settings(crawl.date))
-        target = OneCrawl(label, builder, needs_times=needs_times(label, crawl.date))
+        target.needs_times = needs_times(label, crawl.date)
         was_read = read(crawl.inputs, choices, target, progress)
         if not builder.n_captures:
             raise _nothing_found(builder, crawl.inputs, was_read)

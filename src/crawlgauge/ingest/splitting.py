@@ -41,18 +41,24 @@ class OneCrawl:
     ----------
     label
         The crawl's.
-    builder
-        Collects its keys.
-    needs_times
-        Whether its date can only come from the times of its captures.
+    choices
+        What the user chose.
+    memory
+        Takes up its keys.
+    threshold
+        Attributes of keys below this one are wanted.
     """
 
     cut = None
+    needs_times = False
+    """Whether its date can only come from the times of its captures."""
 
-    def __init__(self, label: str, builder: SetBuilder, *, needs_times: bool) -> None:
-        self.label, self._builder, self.needs_times = label, builder, needs_times
-        self.names, self.builders = builder.names, {label: builder}
-        self.rest = Counter[str]()
+    def __init__(self, label: str, choices: Choices, memory: KeyMemory, threshold: int) -> None:
+        self.label, self.names, self.rest = label, Names(), Counter[str]()
+        self._builder = open_builder(
+            choices.levels, choices.sampling, self.names, memory, row_threshold=threshold
+        )
+        self.builders = {label: self._builder}
 
     @property
     def key_threshold(self) -> int:

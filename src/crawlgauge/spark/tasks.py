@@ -26,7 +26,7 @@ from crawlgauge.core.batch import ROW, Captures
 from crawlgauge.core.captures import Collector
 from crawlgauge.core.sets import first_captures, sort_unique
 from crawlgauge.errors import SourceError
-from crawlgauge.ingest.builder import MAX_ATTRIBUTES, open_builder, to_attributes, to_rows
+from crawlgauge.ingest.builder import MAX_ATTRIBUTES, to_attributes, to_rows
 from crawlgauge.ingest.options import Choices
 from crawlgauge.ingest.sorting import KeyMemory
 from crawlgauge.ingest.splitting import Cut, OneCrawl, Splitter
@@ -254,9 +254,8 @@ class _Reading:
             conceal(address)
         self._target: OneCrawl | Splitter
         if plan.cut is None:
-            levels, sampling, most = plan.choices.levels, plan.choices.sampling, plan.row_threshold
-            builder = open_builder(levels, sampling, Names(), memory, row_threshold=most)
-            self._target = OneCrawl(plan.label, builder, needs_times=plan.needs_times)
+            self._target = OneCrawl(plan.label, plan.choices, memory, plan.row_threshold)
+            self._target.needs_times = plan.needs_times
         else:
             self._target = Splitter(plan.cut, plan.choices, memory)
         self._settings = plan.settings(self._target.names)
