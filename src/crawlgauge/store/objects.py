@@ -17,13 +17,13 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 
 from crawlgauge.errors import StoreBusy, StoreError
@@ -290,15 +290,64 @@ def lease_seconds() -> float:
 
 
 class Lease:
-    """A claim that is held; made by `hold_lease`."""
+    """The claim to write a crawl, held as long as a block lasts.
 
-    def __init__(self, objects: Objects, name: str, claim: dict[str, Any], tag: str) -> None:
-        self._objects, self._name, self._claim, self._tag = objects, name, claim, tag
+    Parameters
+    ----------
+    objects
+        Where.
+    name
+        The object that is the claim.
+    label
+        The crawl's.
+
+    Raises
+    ------
+    StoreBusy
+        If another process holds the claim.
+    StoreError
+        If the storage does not honour conditions: nothing could be written safely.
+    """
+
+    def __init__(self, objects: Objects, name: str, label: str) -> None:
+        self._objects, self._name, self._label = objects, name, label
+        self._claim: dict[str, Any] = {
+            "owner": f"{os.getpid()} on {socket.gethostname()}",
+            "machine": _this_machine(),
+            "pid": os.getpid(),
+            "token": uuid.uuid4().hex,
+            "seconds": lease_seconds(),
+            "n_renewed": 0,
+        }
         self._is_lost = False
         self._lock = threading.Lock()
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._tag = _acquire(self._objects, self._name, _to_bytes(self._claim), self._label)
+        try:
+            _check_conditions(self._objects, self._name, _to_bytes({**self._claim, "n_renewed": 1}))
+        except BaseException:
+            self._objects.delete(self._name)
+            raise
         self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Give the claim up, so that others need not wait for its end."""
+        self._is_over.set()
+        self._thread.join()
+        try:
+            present = self._objects.read(self._name)
+            # Another process that has it will release it.
+            if present is not None and self._claim["token"].encode() in present.content:
+                with suppress(Conflict):
+                    self._objects.delete_if(self._name, present.tag)
+        except OSError as fault:
+            reason, seconds = fault.strerror or fault, self._claim["seconds"]
+            message = "%s cannot be deleted (%s); it keeps others from writing for %g s"
+            _log.warning(message, self._name, reason, seconds)
 
     def renew(self) -> None:
         """Make sure that the claim is held for its whole time from now on.
@@ -324,21 +373,6 @@ class Lease:
                     "command again when no other writes the crawl"
                 )
 
-    def release(self) -> None:
-        """Give the claim up, so that others need not wait for its end."""
-        self._is_over.set()
-        self._thread.join()
-        try:
-            present = self._objects.read(self._name)
-            # Another process that has it will release it.
-            if present is not None and self._claim["token"].encode() in present.content:
-                with suppress(Conflict):
-                    self._objects.delete_if(self._name, present.tag)
-        except OSError as error:
-            reason, seconds = error.strerror or error, self._claim["seconds"]
-            message = "%s cannot be deleted (%s); it keeps others from writing for %g s"
-            _log.warning(message, self._name, reason, seconds)
-
     def _keep(self) -> None:
         """Renew the claim again and again."""
         while not self._is_over.wait(self._claim["seconds"] / _RENEWALS):
@@ -353,47 +387,6 @@ class Lease:
     def _check(self) -> None:
         if self._is_over.is_set():
             raise InterruptedError
-
-
-@contextmanager
-def hold_lease(objects: Objects, name: str, *, label: str) -> Iterator[Lease]:
-    """Hold the claim to write a crawl, as long as the block lasts.
-
-    Parameters
-    ----------
-    objects
-        Where.
-    name
-        The object that is the claim.
-    label
-        The crawl's.
-
-    Raises
-    ------
-    StoreBusy
-        If another process holds the claim.
-    StoreError
-        If the storage does not honour conditions: nothing could be written safely.
-    """
-    claim = {
-        "owner": f"{os.getpid()} on {socket.gethostname()}",
-        "machine": _this_machine(),
-        "pid": os.getpid(),
-        "token": uuid.uuid4().hex,
-        "seconds": lease_seconds(),
-        "n_renewed": 0,
-    }
-    tag = _acquire(objects, name, _to_bytes(claim), label)
-    try:
-        _check_conditions(objects, name, _to_bytes({**claim, "n_renewed": 1}))
-    except BaseException:
-        objects.delete(name)
-        raise
-    lease = Lease(objects, name, claim, tag)
-    try:
-        yield lease
-    finally:
-        lease.release()
 
 
 def _to_bytes(claim: Mapping[str, Any]) -> bytes:

@@ -10,7 +10,7 @@ from crawlgauge.sources.remote import RemotePath
 from crawlgauge.store.crawl_set import MANIFEST_NAME, Manifest, has_leftovers
 from crawlgauge.store.crawl_writer import CACHE, CRAWLS, STORE_FILE, CrawlWriter, StorePlace
 from crawlgauge.store.files import LOCK_NAME
-from crawlgauge.store.objects import Conflict, Lease, Objects, hold_lease, lease_seconds
+from crawlgauge.store.objects import Conflict, Lease, Objects, lease_seconds
 from crawlgauge.store.spilling import SpillFolder, remove_abandoned
 
 __all__ = ["RemotePlace"]
@@ -62,7 +62,7 @@ class RemotePlace(StorePlace):
         del patience  # Who cleans up takes longer here; the message says what to do.
         name = f"{CRAWLS}/{label}/{LOCK_NAME}"
         with (
-            hold_lease(self.objects, name, label=label) as lease,
+            Lease(self.objects, name, label) as lease,
             SpillFolder(self._path) as spill,
         ):
             yield RemoteCrawlWriter(self, label, self._path / CRAWLS / label, lease, spill)
