@@ -31,7 +31,8 @@ def test_the_sets_are_the_same_and_told_in_order(year, store, see_whole, monkeyp
     added = cg.add_crawls(store, year, on_added=seen.append, progress=shown.append)
     assert [item.crawl_set.crawl.label for item in added] == MONTHS
     assert tuple(seen) == added
-    assert 10_000 <= shown[-1].n_captures <= 12_000
+    # Of each file that is being read, the captures may be counted after the last bytes.
+    assert 12_000 - 1000 * max(2, n_at_once) <= shown[-1].n_captures <= 12_000
     assert shown[-1].n_bytes == shown[-1].n_bytes_total
     see_whole(store, MONTHS)
     shared = cg.count_overlaps(store).n_shared
