@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from crawlgauge.errors import StoreBusy as StoreBusy
     from crawlgauge.errors import StoreError as StoreError
     from crawlgauge.ingest.adding import add_crawl as add_crawl
-    from crawlgauge.ingest.many import add_crawls as add_crawls
+    from crawlgauge.ingest.adding import add_crawls as add_crawls
+    from crawlgauge.ingest.adding import split_collection as split_collection
     from crawlgauge.ingest.options import ReadOptions as ReadOptions
-    from crawlgauge.ingest.splitting import split_collection as split_collection
     from crawlgauge.overlaps.table import OverlapTable as OverlapTable
     from crawlgauge.questions.comparison import ArchiveComparison as ArchiveComparison
     from crawlgauge.questions.comparison import compare as compare
@@ -88,10 +88,8 @@ _HOMES = {
         "StoreBusy",
         "StoreError",
     ),
-    "crawlgauge.ingest.adding": ("add_crawl",),
-    "crawlgauge.ingest.many": ("add_crawls",),
+    "crawlgauge.ingest.adding": ("add_crawl", "add_crawls", "split_collection"),
     "crawlgauge.ingest.options": ("ReadOptions",),
-    "crawlgauge.ingest.splitting": ("split_collection",),
     "crawlgauge.overlaps.table": ("OverlapTable",),
     "crawlgauge.questions.newest": ("CrawlCheck", "check_newest"),
     "crawlgauge.questions.comparison": ("ArchiveComparison", "compare", "export_sample"),

@@ -17,7 +17,7 @@ Each message says what is wrong, where, and what to try. Anything else that is r
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 __all__ = [
@@ -64,17 +64,12 @@ class Damage:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the damage as plain data for JSON."""
-        return {"file": self.file, "byte": self.byte, "reason": self.reason, "lost": self.lost}
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> "Damage":
         """Read what `to_dict` wrote."""
-        return cls(
-            file=str(document["file"]),
-            byte=document["byte"],
-            reason=str(document["reason"]),
-            lost=str(document["lost"]),
-        )
+        return cls(**{one.name: document[one.name] for one in fields(cls)})
 
 
 # ----------------------------------------------------- the errors that crawlgauge raises on purpose

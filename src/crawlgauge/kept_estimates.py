@@ -26,8 +26,7 @@ from crawlgauge.model.estimates import Estimates
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store.catalogue import Store
-from crawlgauge.store.crawl_set import check_document, to_document
-from crawlgauge.store.files import put_file
+from crawlgauge.store.crawl_set import check_document, put_file, to_document
 
 __all__ = ["estimate_once"]
 

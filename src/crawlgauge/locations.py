@@ -4,7 +4,7 @@ import os
 
 from crawlgauge.sources.remote import AnyPath, RemotePath, to_path
 
-__all__ = ["DEFAULT_STORE", "STORE_VARIABLE", "StrPath", "find_store"]
+__all__ = ["DEFAULT_STORE", "StrPath", "find_store"]
 
 StrPath = str | os.PathLike[str]
 

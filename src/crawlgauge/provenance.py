@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -39,9 +39,14 @@ class Input:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the input as plain data for JSON."""
-        document = {"name": self.name, "checksum": self.checksum, "n_bytes": self.n_bytes}
-        further = {"through": self.through, "version": self.version}
-        return document | {name: text for name, text in further.items() if text is not None}
+        document = asdict(self)
+        return {k: v for k, v in document.items() if v is not None or k == "n_bytes"}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> "Input":
+        """Read what `to_dict` wrote."""
+        further = {name: document.get(name) for name in ("n_bytes", "through", "version")}
+        return cls(name=str(document["name"]), checksum=str(document["checksum"]), **further)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,16 +86,7 @@ class Provenance:
             crawlgauge=str(document.get("crawlgauge", "")),
             created=document.get("created"),
             settings=document.get("settings", {}),
-            inputs=tuple(
-                Input(
-                    name=str(entry["name"]),
-                    checksum=str(entry["checksum"]),
-                    n_bytes=entry.get("n_bytes"),
-                    through=entry.get("through"),
-                    version=entry.get("version"),
-                )
-                for entry in document.get("inputs", [])
-            ),
+            inputs=tuple(map(Input.from_dict, document.get("inputs", []))),
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import pytest
 
 import crawlgauge as cg
 from crawlgauge.errors import SourceError
-from crawlgauge.ingest import many
-from crawlgauge.ingest.many import read_crawl_list
+from crawlgauge.ingest import adding
+from crawlgauge.ingest.crawl_list import read_crawl_list
 
 MONTHS = [f"2020-{month:02d}" for month in range(1, 13)]
 
@@ -26,12 +26,13 @@ def year(make_list, tmp_path):
 
 @pytest.mark.parametrize("n_at_once", [1, 2, 4])
 def test_the_sets_are_the_same_and_told_in_order(year, store, see_whole, monkeypatch, n_at_once):
-    monkeypatch.setattr(many, "_count_at_once", lambda *_: n_at_once)
+    monkeypatch.setattr(adding, "_count_at_once", lambda *_: n_at_once)
     seen, shown = [], []
     added = cg.add_crawls(store, year, on_added=seen.append, progress=shown.append)
     assert [item.crawl_set.crawl.label for item in added] == MONTHS
     assert tuple(seen) == added
-    assert 10_000 <= shown[-1].n_captures <= 12_000
+    # Of each file that is being read, the captures may be counted after the last bytes.
+    assert 12_000 - 1000 * max(2, n_at_once) <= shown[-1].n_captures <= 12_000
     assert shown[-1].n_bytes == shown[-1].n_bytes_total
     see_whole(store, MONTHS)
     shared = cg.count_overlaps(store).n_shared
@@ -42,7 +43,7 @@ def test_the_sets_are_the_same_and_told_in_order(year, store, see_whole, monkeyp
 def test_one_that_fails_is_told_and_those_before_it_stay(
     year, store, see_whole, monkeypatch, n_at_once
 ):
-    monkeypatch.setattr(many, "_count_at_once", lambda *_: n_at_once)
+    monkeypatch.setattr(adding, "_count_at_once", lambda *_: n_at_once)
     year.with_name("2020-05.txt").write_text("nonsense\n")
     year.with_name("2020-06.txt").write_text("worse\n")
     with pytest.raises(SourceError, match=r"2020-05\.txt: its only line is no URL"):
@@ -56,7 +57,7 @@ def test_one_that_fails_is_told_and_those_before_it_stay(
 def test_an_interrupted_command_leaves_whole_crawls_and_no_locks(
     year, store, see_whole, monkeypatch
 ):
-    monkeypatch.setattr(many, "_count_at_once", lambda *_: 2)
+    monkeypatch.setattr(adding, "_count_at_once", lambda *_: 2)
 
     def interrupt(addition):
         if addition.crawl_set.crawl.label == "2020-03":
@@ -78,8 +79,8 @@ def test_crawls_of_many_files_are_read_one_after_the_other(make_list, tmp_path):
     lines += ["2020-01,,*.txt", "2020-02,,0.txt"]
     (tmp_path / "crawls.csv").write_text("\n".join(lines))
     listed = read_crawl_list(tmp_path / "crawls.csv")
-    assert many._count_at_once(listed, 1 << 40) == 1
-    assert many._count_at_once(listed[1:] * 8, 300 << 20) == 1
+    assert adding._count_at_once(listed, 1 << 40) == 1
+    assert adding._count_at_once(listed[1:] * 8, 300 << 20) == 1
 
 
 def test_crawls_in_pipes_are_read_one_after_the_other(tmp_path):

@@ -3,6 +3,7 @@
 import datetime as dt
 import gzip
 import json
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -55,7 +56,9 @@ def write_sets(tmp_path):
 def assert_same_counts(spark):
     def compare(sets, threshold=WHOLE):
         here = count_sets(sets, threshold=threshold)
-        there = count_sets(sets, threshold=threshold, engine=counting.SparkEngine(spark))
+        there = count_sets(
+            sets, threshold=threshold, engine=partial(counting.count_with_spark, spark)
+        )
         assert np.array_equal(here.n_shared, there.n_shared)
         assert (here.histories is None) == (there.histories is None)
         if here.histories is not None:
@@ -102,7 +105,7 @@ def test_a_set_that_executors_do_not_see_is_told(spark, write_sets):
     sets = write_sets(2)
     sets[1].path.unlink()
     with pytest.raises(cg.StoreError, match=r"c01/url-.* is not there on the executor .*share"):
-        counting.SparkEngine(spark)(sets, WHOLE)
+        counting.count_with_spark(spark, sets, WHOLE)
 
 
 def test_a_damaged_set_is_told_with_its_crawl(spark, write_sets):
@@ -111,7 +114,7 @@ def test_a_damaged_set_is_told_with_its_crawl(spark, write_sets):
     data[sets[1].stored.offset + 8] ^= 1
     sets[1].path.write_bytes(data)
     with pytest.raises(cg.StoreError, match="crawl 'c01' cannot be counted"):
-        counting.SparkEngine(spark)(sets, WHOLE)
+        counting.count_with_spark(spark, sets, WHOLE)
 
 
 @pytest.fixture(scope="module")

@@ -152,10 +152,12 @@ def test_attributes_that_contradict_themselves_are_refused(change, message):
         make(good | change)
 
 
-def test_attributes_below_a_threshold_are_the_first_ones():
+def test_a_part_has_no_more_texts_than_it_needs():
     whole = make_attributes(100)
-    part = whole.below(int(whole.keys[30]))
-    assert part.keys.tolist() == whole.keys[:30].tolist()
-    assert part.host_codes.tolist() == whole.host_codes[:30].tolist()
-    assert part.threshold == int(whole.keys[30])
-    assert whole.below(WHOLE) is whole
+    part = whole.part(slice(10, 13))
+    assert part.keys.tolist() == whole.keys[10:13].tolist()
+    for codes, texts in (("host_codes", "hosts"), ("mime_codes", "mimes")):
+        known = [[*getattr(one, texts), None] for one in (whole, part)]
+        told, own = getattr(whole, codes)[10:13].tolist(), getattr(part, codes).tolist()
+        assert [known[1][code] for code in own] == [known[0][code] for code in told]
+        assert set(own) - {-1} == set(range(len(getattr(part, texts))))

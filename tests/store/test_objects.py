@@ -50,9 +50,9 @@ def n_uploads(bucket):
 
 
 def test_an_object_is_made_once_and_changed_only_as_it_was_seen(objects):
-    first = objects.put_new("a", b"1")
+    first = objects.put_if("a", b"1", None)
     with pytest.raises(Conflict):
-        objects.put_new("a", b"2")
+        objects.put_if("a", b"2", None)
     second = objects.put_if("a", b"3", first)
     with pytest.raises(Conflict):
         objects.put_if("a", b"4", first)
@@ -74,7 +74,7 @@ def test_an_object_is_made_once_and_changed_only_as_it_was_seen(objects):
 
 def test_the_server_itself_refuses_to_delete_what_has_changed(objects, proxy):
     """Also where it changes between the last look at it and the request."""
-    tag = objects.put_new("a", b"1")
+    tag = objects.put_if("a", b"1", None)
     other = Objects(RemotePath(str(objects._place)))
 
     def change(method, _path):
@@ -92,7 +92,7 @@ def test_the_server_itself_refuses_to_delete_what_has_changed(objects, proxy):
 def test_servers_that_know_no_conditions_for_deleting_are_used_as_well_as_can_be(
     objects, proxy, status
 ):
-    tag = objects.put_new("a", b"1")
+    tag = objects.put_if("a", b"1", None)
     proxy.faults = lambda method, *_: Fault(status=status if method == "DELETE" else None)
     with pytest.raises(Conflict):
         objects.delete_if("a", '"0"')
@@ -137,9 +137,9 @@ def test_connections_that_break_and_servers_that_are_busy_change_nothing(objects
     kinds = [Fault()] * 4 + [Fault(drop_after=0), Fault(status=503)]
     proxy.faults = lambda *_: chance.choice(kinds)
     for number in range(10):
-        tag = objects.put_new(f"{number}", b"1")
+        tag = objects.put_if(f"{number}", b"1", None)
         with pytest.raises(Conflict):
-            objects.put_new(f"{number}", b"other")
+            objects.put_if(f"{number}", b"other", None)
         tag = objects.put_if(f"{number}", b"2", tag)
         assert objects.read(f"{number}").content == b"2"
         if number % 2:
@@ -155,7 +155,7 @@ def test_an_answer_that_was_lost_is_no_conflict(objects, proxy):
         return Fault(drop_after=0, stall_seconds=3.0) if method == "PUT" and not number else Fault()
 
     proxy.faults = lose
-    tag = objects.put_new("a", b"1")
+    tag = objects.put_if("a", b"1", None)
     assert objects.head("a").tag == tag
     proxy.counts.clear()
     tag = objects.put_if("a", b"2", tag)
@@ -163,7 +163,7 @@ def test_an_answer_that_was_lost_is_no_conflict(objects, proxy):
 
 
 def test_two_writers_at_once_are_never_both_content(objects):
-    tag = objects.put_new("a", b"0")
+    tag = objects.put_if("a", b"0", None)
     done = []
 
     def write(number):
@@ -182,7 +182,7 @@ def test_two_writers_at_once_are_never_both_content(objects):
 
 
 def test_two_removers_at_once_have_both_removed(objects):
-    tag = objects.put_new("a", b"0")
+    tag = objects.put_if("a", b"0", None)
     errors = []
 
     def remove():
@@ -204,16 +204,16 @@ def test_listings_that_lag_mislead_nobody_who_asks_for_the_object(bucket, s3_ser
     late = LaggingProxy(s3_server)
     monkeypatch.setenv("AWS_ENDPOINT_URL", late.url)
     objects = Objects(RemotePath(f"{bucket.url}/store"))
-    tag = objects.put_new("old", b"1")
+    tag = objects.put_if("old", b"1", None)
     assert [item.name for item in objects.listed("")] == ["old"]
     late.is_late = True
-    objects.put_new("new", b"1")
+    objects.put_if("new", b"1", None)
     objects.delete_if("old", tag)
     assert [item.name for item in objects.listed("")] == ["old"]
     assert (objects.head("old"), objects.head("new").n_bytes) == (None, 1)
     objects.delete("old")
     with pytest.raises(Conflict):
-        objects.put_new("new", b"2")
+        objects.put_if("new", b"2", None)
     late.close()
 
 
@@ -319,7 +319,7 @@ def test_what_is_missing_denied_or_out_of_reach_is_said_as_such(objects, proxy, 
     monkeypatch.setattr(remote, "_MAX_PAUSE_SECONDS", 0.01)
     actions = [
         lambda: objects.put("a", b"1"),
-        lambda: objects.put_new("a", b"1"),
+        lambda: objects.put_if("a", b"1", None),
         lambda: objects.put_if("a", b"1", '"0"'),
         lambda: objects.read("a"),
         lambda: objects.head("a"),
@@ -337,7 +337,7 @@ def test_what_is_missing_denied_or_out_of_reach_is_said_as_such(objects, proxy, 
             assert "Signature" not in str(caught.value)
     proxy.faults = lambda *_: Fault()
     missing = Objects(RemotePath("s3://no-such-bucket/store"))
-    for action in (lambda: missing.put("a", b"1"), lambda: missing.put_new("a", b"1")):
+    for action in (lambda: missing.put("a", b"1"), lambda: missing.put_if("a", b"1", None)):
         with pytest.raises(FileNotFoundError, match="there is no such bucket"):
             action()
     with pytest.raises(FileNotFoundError, match="there is no such bucket"):

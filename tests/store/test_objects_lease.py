@@ -24,7 +24,7 @@ from remote_servers import (
 from crawlgauge.errors import StoreBusy, StoreError
 from crawlgauge.sources import remote
 from crawlgauge.sources.remote import RemotePath
-from crawlgauge.store.objects import LEASE_VARIABLE, Objects, hold_lease
+from crawlgauge.store.objects import LEASE_VARIABLE, Lease, Objects
 
 from faulty_proxy import Fault  # isort: skip
 
@@ -40,7 +40,7 @@ def objects(bucket, monkeypatch):
 
 
 def hold(objects):
-    return hold_lease(objects, LOCK, label="2021-12")
+    return Lease(objects, LOCK, "2021-12")
 
 
 def claim(objects):

@@ -179,9 +179,7 @@ def _open_engine(
                 (lambda: None) if line is None else line.clear,
             )
         return
-    from crawlgauge.ingest.adding import add_crawl
-    from crawlgauge.ingest.many import add_crawls
-    from crawlgauge.ingest.splitting import split_collection
+    from crawlgauge.ingest.adding import add_crawl, add_crawls, split_collection
 
     with show_reading() as listener:
         yield (

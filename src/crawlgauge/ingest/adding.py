@@ -1,36 +1,41 @@
-"""Add one crawl: its inputs are read into keys, and these become its set in the store.
+"""Add crawls, one, a list or a collection: inputs are read into keys, these become stored sets.
 
 The way of `add_crawl`: find the files; hold the crawl in the store; read the files, each to keys
-(`read_crawl`); write the set and make it the crawl's (`publish_crawl`).
+(`read_crawl`); write the set and make it the crawl's (`_publish_crawl`).
 """
 
 import datetime as dt
 import logging
+import os
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Literal, Protocol, Unpack
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from dataclasses import replace as changed
+from typing import Literal, Unpack
 
-from crawlgauge.core.batch import Captures
-from crawlgauge.crawl import Crawl, check_label, parse_date
+from crawlgauge.crawl import Crawl, parse_date
 from crawlgauge.errors import Damage, SourceError, StoreError
-from crawlgauge.ingest.builder import SetBuilder, open_builder, rows_threshold
+from crawlgauge.ingest.builder import SetBuilder, rows_threshold
+from crawlgauge.ingest.crawl_list import NewCrawl, find_all, read_crawl_list
 from crawlgauge.ingest.options import (
+    ENGINE,
     Choices,
     ReadOptions,
     WhenPresent,
     choose_date,
     choose_reading,
     choose_when_present,
-    find_all,
     needs_times,
 )
-from crawlgauge.ingest.sorting import KeyMemory, SortedKeys
-from crawlgauge.keys.names import Names
+from crawlgauge.ingest.sorting import MIN_MEMORY, KeyMemory, SortedKeys
+from crawlgauge.ingest.splitting import ByField, Cut, OneCrawl, Period, Splitter, choose_cut
 from crawlgauge.keys.rules import BY_CONTENT, BY_TEXT, BY_URL, rule_of
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.locations import StrPath, find_store
+from crawlgauge.processors import count_processors
 from crawlgauge.provenance import Input, Provenance, Setting
 from crawlgauge.sources.captures import Rejection
 from crawlgauge.sources.decompress import VERSION_CHECKSUM, fingerprint, version_as_input
@@ -42,7 +47,7 @@ from crawlgauge.sources.reading import (
     read_inputs,
     total_bytes,
 )
-from crawlgauge.sources.remote import RemotePath, is_remote
+from crawlgauge.sources.remote import RemotePath, interruptible, is_remote, to_path
 from crawlgauge.store.catalogue import Store, store_for_adding
 from crawlgauge.store.crawl_set import CrawlSet, Manifest
 from crawlgauge.store.crawl_writer import CrawlWriter, UnwrittenSet
@@ -52,25 +57,17 @@ from crawlgauge.store.spilling import SpillFolder
 
 __all__ = [
     "Addition",
-    "CrawlReader",
-    "Listener",
-    "Outcome",
-    "ReadCrawl",
+    "SplitResult",
     "add_crawl",
+    "add_crawls",
+    "add_split",
     "add_to_store",
-    "leave_crawl",
-    "listen",
-    "nothing_kept",
-    "publish_crawl",
-    "refuse_present",
-    "was_made_from",
+    "open_for_adding",
+    "split_collection",
 ]
 
 Listener = Callable[[Progress], None]
 Outcome = Literal["added", "replaced", "appended", "unchanged"]
-
-ENGINE = "engine"
-"""The setting that says by what the inputs were read, where not by this machine alone."""
 
 _BY_CHOICE = {"redirect", "error", "status", "no-status", "mime", "no-mime", "out-of-scope"}
 """Reasons to leave out a capture that the user's options decide on."""
@@ -84,6 +81,9 @@ _BYTES_PER_ATTRIBUTE = 20
 """On the disk, rounded up."""
 
 _KEYS_AT_ONCE = 1 << 20
+
+_MAX_AT_ONCE = 4
+"""What is done between compiled parts is done by one thread at a time."""
 
 _UNREAD = "unread:"
 """What begins the checksum of what is known to be new without being read; no other begins so."""
@@ -155,24 +155,142 @@ def add_crawl(
     CrawlgaugeError
         If the label, the date, an input or the store cannot be used; the store is as before.
     """
-    check_label(label)
+    crawl = NewCrawl.of(label, date, find_all(inputs))
+    present = choose_when_present(replace=replace, append=append)
+    with open_for_adding(store, options) as (opened, choices):
+        return add_to_store(opened, crawl, choices, present, _listen(progress, [crawl.inputs]))
+
+
+def add_crawls(
+    store: StrPath | None,
+    crawl_list: StrPath,
+    *,
+    replace: bool = False,
+    append: bool = False,
+    progress: Listener | None = None,
+    on_added: Callable[[Addition], None] | None = None,
+    **options: Unpack[ReadOptions],
+) -> tuple[Addition, ...]:
+    """Add all crawls of a CSV list (``label,date,path``); what is there already is passed over.
+
+    Parameters
+    ----------
+    store
+        The store's folder, as for `open_store`.
+    crawl_list
+        The list: a line for each crawl. The date may be empty; the path is a file, folder, glob or
+        ``@list.txt``, seen from the list's folder.
+    replace, append, progress
+        As for `add_crawl`.
+    on_added
+        Called with each crawl when it is in the store.
+    **options
+        What counts and how files are read; see `ReadOptions`.
+
+    Returns
+    -------
+    tuple of Addition
+        In the order of the list.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If the list or one of the crawls cannot be read; those before it are in the store.
+    """
+    present = choose_when_present(replace=replace, append=append)
+    crawls = read_crawl_list(to_path(os.fspath(crawl_list)))
+    reading = _listen(progress, [crawl.inputs for crawl in crawls])
+    with open_for_adding(store, options) as (opened, choices):
+        n_at_once = _count_at_once(crawls, choices.memory)
+        if n_at_once > 1:
+            own = changed(choices, memory=choices.memory // n_at_once, n_threads=0)
+        else:
+            own = choices
+
+        def add_one(crawl: NewCrawl, progress: ReadingProgress) -> Addition:
+            return add_to_store(opened, crawl, own, present, progress)
+
+        additions = []
+        # Closed at once, whatever happens: it adds in threads.
+        with closing(_add_in_order(crawls, add_one, n_at_once, reading)) as added:
+            for addition in added:
+                additions.append(addition)
+                if on_added is not None:
+                    on_added(addition)
+        return tuple(additions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitResult:
+    """What came of cutting a collection into crawls.
+
+    Parameters
+    ----------
+    additions
+        The crawls, in the order of their labels.
+    unassigned
+        How many records belong to none of them, by reason.
+    examples
+        The first records that were rejected.
+    """
+
+    additions: tuple[Addition, ...]
+    unassigned: Mapping[str, int]
+    examples: tuple[Rejection, ...]
+
+
+def split_collection(
+    store: StrPath | None,
+    inputs: StrPath | Iterable[StrPath],
+    *,
+    period: Period | None = None,
+    pattern: str | None = None,
+    field: str = "filename",
+    replace: bool = False,
+    progress: Listener | None = None,
+    **options: Unpack[ReadOptions],
+) -> SplitResult:
+    """Cut a collection-wide index into crawls, in one pass over its files.
+
+    Parameters
+    ----------
+    store
+        The store's folder, as for `open_store`.
+    inputs
+        As for `add_crawl`.
+    period
+        Cut by capture time into the months, quarters, half-years or years of the calendar.
+    pattern, field
+        Or cut by what a regular expression finds in a field; its first group, or all that it
+        finds, is the crawl's label.
+    replace
+        Whether crawls that are there are replaced.
+    progress
+        Called now and then with how far reading has come.
+    **options
+        What counts and how files are read; see `ReadOptions`.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If something cannot be read or used; the store is as before.
+    """
+    cut = choose_cut(period, pattern, field)
+    present, files = choose_when_present(replace=replace, append=False), find_all(inputs)
+    with open_for_adding(store, options) as (opened, choices):
+        return add_split(opened, files, cut, choices, present, _listen(progress, [files]))
+
+
+@contextmanager
+def open_for_adding(store: StrPath | None, options: ReadOptions) -> Iterator[tuple[Store, Choices]]:
+    """Open a store, or make it, and understand what the user chose."""
     place = find_store(store)
     choices = choose_reading(options, place)
-    found_date = parse_date(date) if isinstance(date, str) else date
-    files = find_all(inputs)
     with store_for_adding(place, choices.rule) as opened:
-        return add_to_store(
-            opened,
-            label,
-            files,
-            choices=choices,
-            date=found_date,
-            when_present=choose_when_present(replace=replace, append=append),
-            progress=listen(progress, [files]),
-        )
+        yield opened, choices
 
 
-def listen(listener: Listener | None, groups: list[InputFiles]) -> ReadingProgress:
+def _listen(listener: Listener | None, groups: list[InputFiles]) -> ReadingProgress:
     """Return what tells a listener how far reading of some groups of inputs has come."""
     sizes = [total_bytes(group) for group in groups] if listener is not None else [None]
     known = [size for size in sizes if size is not None]
@@ -194,6 +312,8 @@ class ReadCrawl:
         What it was read from, with damage and examples.
     settings
         What the user chose.
+    date
+        The crawl's, if the user stated it.
     unassigned
         How many records of a collection belong to none of its crawls, by reason.
     """
@@ -201,99 +321,35 @@ class ReadCrawl:
     builder: SetBuilder
     read: ReadInputs
     settings: dict[str, Setting]
+    date: dt.date | None
     unassigned: Mapping[str, int]
 
 
-class CrawlReader(Protocol):
-    """What reads the inputs of a crawl: `read_crawl`, or another engine with the same result."""
-
-    def __call__(
-        self,
-        label: str,
-        inputs: InputFiles,
-        choices: Choices,
-        *,
-        date: dt.date | None,
-        builder: SetBuilder,
-        progress: ReadingProgress | None,
-    ) -> ReadCrawl:
-        """Read the inputs of one crawl, as `read_crawl` does."""
+Reader = Callable[[InputFiles, Choices, OneCrawl | Splitter, ReadingProgress | None], ReadInputs]
+"""What reads inputs into a target: `_read_here`, or another engine with the same result."""
 
 
-def read_crawl(
-    label: str,
+def _read_here(
     inputs: InputFiles,
     choices: Choices,
-    *,
-    date: dt.date | None,
-    builder: SetBuilder,
+    target: OneCrawl | Splitter,
     progress: ReadingProgress | None,
-) -> ReadCrawl:
-    """Read the inputs of one crawl.
-
-    Parameters
-    ----------
-    label
-        Name of the crawl.
-    inputs
-        Its files.
-    choices
-        What the user chose.
-    date
-        The crawl's date, if the user stated it.
-    builder
-        Takes the captures.
-    progress
-        Is told how far reading has come.
-
-    Raises
-    ------
-    SourceError
-        If an input cannot be read.
-    """
-    target = _WithTimes(label, builder) if needs_times(label, date) else builder
-    read = read_inputs(
-        inputs,
-        choices.reading(builder.names),
-        target,
-        progress=progress,
-        n_threads=choices.n_threads,
-    )
-    return ReadCrawl(builder=builder, read=read, settings=choices.settings(date), unassigned={})
-
-
-class _WithTimes:
-    """Takes captures for a builder as long as they have times, where these give the date."""
-
-    def __init__(self, label: str, builder: SetBuilder) -> None:
-        self._label = label
-        self._builder = builder
-
-    @property
-    def key_threshold(self) -> int:
-        return self._builder.key_threshold
-
-    @property
-    def row_threshold(self) -> int:
-        return self._builder.row_threshold
-
-    def add(self, captures: Captures) -> None:
-        if captures.n_captures and not captures.has_times:
-            # Hours of reading would end with the same message.
-            choose_date(self._label, None, {})
-        self._builder.add(captures)
+) -> ReadInputs:
+    """Read inputs on this machine."""
+    settings = choices.reading(target.names, target.cut)
+    return read_inputs(inputs, settings, target, progress=progress, n_threads=choices.n_threads)
 
 
 def _nothing_found(builder: SetBuilder, inputs: InputFiles, read: ReadInputs) -> SourceError:
     """Return the error that says why there is nothing to store."""
     if read.damages:
-        return nothing_kept(read.damages)
-    where = inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
+        return _nothing_kept(read.damages)
+    where = _name_all(inputs)
     left_out = builder.excluded + builder.rejected
     if not left_out:
         return SourceError(f"{where}: no URL found; empty, or only blank lines and comments")
     if builder.excluded:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.most_common())
+        reasons = _count_left_out(left_out)
         advice = (
             ". What counts is chosen by --status, --mime and --scope"
             if _BY_CHOICE & builder.excluded.keys()
@@ -312,7 +368,17 @@ def _nothing_found(builder: SetBuilder, inputs: InputFiles, read: ReadInputs) ->
     )
 
 
-def nothing_kept(damages: Iterable[Damage]) -> SourceError:
+def _name_all(inputs: InputFiles) -> str:
+    """Name the inputs in a message."""
+    return inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
+
+
+def _count_left_out(reasons: Counter[str]) -> str:
+    """Say how many records were left out for which reasons."""
+    return ", ".join(f"{n:,} {reason}" for reason, n in reasons.most_common())
+
+
+def _nothing_kept(damages: Iterable[Damage]) -> SourceError:
     """Return the error that says that damage has left nothing."""
     return SourceError(f"nothing can be kept: {'; '.join(map(str, damages))}")
 
@@ -322,14 +388,11 @@ def nothing_kept(damages: Iterable[Damage]) -> SourceError:
 
 def add_to_store(
     store: Store,
-    label: str,
-    inputs: InputFiles,
-    *,
+    crawl: NewCrawl,
     choices: Choices,
-    date: dt.date | None = None,
-    when_present: WhenPresent = "refuse",
+    when_present: WhenPresent,
     progress: ReadingProgress | None = None,
-    read: CrawlReader = read_crawl,
+    read: Reader = _read_here,
 ) -> Addition:
     """Read the files of one crawl and put its set into the store.
 
@@ -339,8 +402,8 @@ def add_to_store(
     ----------
     store
         The store.
-    label, inputs, date
-        As for `add_crawl`, understood.
+    crawl
+        What to add.
     choices
         What the user chose.
     when_present
@@ -350,53 +413,58 @@ def add_to_store(
     read
         Reads the inputs.
     """
+    label, before = crawl.label, None
     with store.writing(label) as writer, SpillFolder(store.path) as spill:
-        builder = open_builder(
-            choices.levels,
-            choices.sampling,
-            Names(),
-            KeyMemory(choices.memory, spill),
-            row_threshold=rows_threshold(inputs, choices.format),
-        )
+        memory = KeyMemory(choices.memory, spill)
+        target = OneCrawl(label, choices, memory, rows_threshold(crawl.inputs, choices.format))
+        builder = target.builder(label)
         exists = store.holds(label)
         # What shall be replaced may be damaged, and is not looked at.
         present = store.manifest(label) if exists and when_present != "replace" else None
         if present is not None and when_present == "append":
-            return _append(
-                store,
-                writer,
-                present,
-                inputs,
-                choices=choices,
-                date=date,
-                builder=builder,
-                progress=progress,
-                read=read,
-            )
-        if present is not None and all(map(can_be_reread, inputs.names)):
+            before = present.of_urls
+            crawl = _leave_known(crawl, before, choices)
+            if not crawl.inputs.names:
+                return _leave_crawl(present)
+            _take_up(store, present, builder)
+        elif present is not None and all(map(can_be_reread, crawl.inputs.names)):
             known = present.of_urls.provenance.inputs
-            found = tuple(_recognise(name, known) for name in inputs.names)
-            return _accept_if_same(store, present, found, choices.settings(date))
-        crawl = read(label, inputs, choices, date=date, builder=builder, progress=progress)
+            found = tuple(_recognise(name, known) for name in crawl.inputs.names)
+            return _accept_if_same(store, present, found, choices.settings(crawl.date))
+        target.needs_times = needs_times(label, crawl.date)
+        was_read = read(crawl.inputs, choices, target, progress)
         if not builder.n_captures:
-            raise _nothing_found(builder, inputs, crawl.read)
-        if present is not None:
-            return _accept_if_same(store, present, crawl.read.inputs, crawl.settings)
-        found_date = choose_date(label, date, builder.days)
+            raise _nothing_found(builder, crawl.inputs, was_read)
+        settings = choices.settings(crawl.date)
+        if before is not None:
+            was_read = changed(
+                was_read,
+                inputs=(*before.provenance.inputs, *was_read.inputs),
+                damages=(*before.damage, *was_read.damages),
+            )
+        elif present is not None:
+            return _accept_if_same(store, present, was_read.inputs, settings)
+        done = ReadCrawl(
+            builder=builder,
+            read=was_read,
+            settings=settings,
+            date=crawl.date,
+            unassigned={} if before is None else before.unassigned,
+        )
         outcome: Outcome = "replaced" if exists else "added"
-        return publish_crawl(store, writer, crawl, date=found_date, outcome=outcome)
+        return _publish_crawl(store, writer, done, outcome if before is None else "appended")
 
 
 def _accept_if_same(
     store: Store, present: Manifest, inputs: tuple[Input, ...], settings: dict[str, Setting]
 ) -> Addition:
     """Take an existing crawl for added if it came from the same bytes in the same way."""
-    if was_made_from(present, inputs, settings):
-        return leave_crawl(present)
-    raise refuse_present(store, present)
+    if _was_made_from(present, inputs, settings):
+        return _leave_crawl(present)
+    raise _refuse_present(store, present)
 
 
-def was_made_from(
+def _was_made_from(
     present: Manifest, inputs: tuple[Input, ...], settings: Mapping[str, Setting]
 ) -> bool:
     """Tell whether a crawl was made from the same bytes in the same way: `add` can be repeated."""
@@ -411,12 +479,12 @@ def _that_matter(settings: Mapping[str, Setting]) -> dict[str, Setting]:
     return {name: value for name, value in settings.items() if name != ENGINE}
 
 
-def leave_crawl(present: Manifest) -> Addition:
+def _leave_crawl(present: Manifest) -> Addition:
     """Tell of a crawl that it stays as it is."""
     return Addition(crawl_set=present.of_urls, outcome="unchanged", others=present.of_other_levels)
 
 
-def refuse_present(store: Store, present: Manifest) -> StoreError:
+def _refuse_present(store: Store, present: Manifest) -> StoreError:
     """Return the error for a label that exists with other content."""
     crawl = present.of_urls.crawl
     return StoreError(
@@ -446,55 +514,38 @@ def _recognise(name: str, known: Iterable[Input]) -> Input:
     return fingerprint(name)
 
 
-def _append(
-    store: Store,
-    writer: CrawlWriter,
-    present: Manifest,
-    inputs: InputFiles,
-    *,
-    choices: Choices,
-    date: dt.date | None,
-    builder: SetBuilder,
-    progress: ReadingProgress | None,
-    read: CrawlReader,
-) -> Addition:
-    """Read further files into a crawl; those that it was made from are not read again."""
-    of_urls = present.of_urls
-    label = of_urls.crawl.label
-    before = {"levels": BY_URL, **of_urls.provenance.settings}
-    settings = choices.settings(date)
-    if date is None:
-        settings["date"] = before.get("date")
-    now = {"levels": BY_URL, **settings}
+def _leave_known(crawl: NewCrawl, present: CrawlSet, choices: Choices) -> NewCrawl:
+    """Leave out the files that a crawl was made from, and keep the date that was given to it."""
+    before = {"levels": BY_URL, **present.provenance.settings}
+    settings = choices.settings(crawl.date)
+    given = before.get("date") if crawl.date is None else settings["date"]
+    now = {"levels": BY_URL, **_that_matter(settings)}
     different = [name for name in now if name != "date" and now[name] != before.get(name)]
     if different:
         was = ", ".join(f"{name} {before.get(name)}" for name in different)
         raise StoreError(
-            f"crawl {label!r} was made in another way ({was}); add to it with the same options, or "
-            "make it anew with --replace"
+            f"crawl {crawl.label!r} was made in another way ({was}); add to it with the same "
+            "options, or make it anew with --replace"
         )
-    fresh = _without_known(inputs, of_urls)
-    if not fresh.names:
-        return leave_crawl(present)
-    given = settings["date"]
-    kept_date = parse_date(given) if isinstance(given, str) else None
+    known = {entry.checksum for entry in present.provenance.inputs}
+    names = []
+    for name in crawl.inputs.names:
+        if name != STDIN and _recognise(name, present.provenance.inputs).checksum in known:
+            _log.warning("%s is in the crawl already; it is not read again", name)
+        else:
+            names.append(name)
+    date = parse_date(given) if isinstance(given, str) else None
+    return changed(crawl, date=date, inputs=changed(crawl.inputs, names=tuple(names)))
+
+
+def _take_up(store: Store, present: Manifest, builder: SetBuilder) -> None:
+    """Let a builder begin where a crawl that is in the store ends."""
+    of_urls = present.of_urls
     builder.take_up(of_urls, store.attributes(of_urls))
     _take_up_keys(builder.runs, of_urls)
     for level in builder.levels:
         level.take_up(present.sets[level.level], of_urls)
         _take_up_keys(level.runs, present.sets[level.level])
-    crawl = read(label, fresh, choices, date=kept_date, builder=builder, progress=progress)
-    whole = replace(
-        crawl,
-        read=replace(
-            crawl.read,
-            inputs=(*of_urls.provenance.inputs, *crawl.read.inputs),
-            damages=(*of_urls.damage, *crawl.read.damages),
-        ),
-        unassigned=of_urls.unassigned,
-    )
-    found_date = choose_date(label, kept_date, builder.days)
-    return publish_crawl(store, writer, whole, date=found_date, outcome="appended")
 
 
 def _take_up_keys(runs: SortedKeys, present: CrawlSet) -> None:
@@ -506,23 +557,11 @@ def _take_up_keys(runs: SortedKeys, present: CrawlSet) -> None:
         runs.add(reader.between(WHOLE * number // n_parts, WHOLE * (number + 1) // n_parts))
 
 
-def _without_known(inputs: InputFiles, present: CrawlSet) -> InputFiles:
-    """Leave out files that the crawl was made from."""
-    known = {entry.checksum for entry in present.provenance.inputs}
-    names = []
-    for name in inputs.names:
-        if name != STDIN and _recognise(name, present.provenance.inputs).checksum in known:
-            _log.warning("%s is in the crawl already; it is not read again", name)
-        else:
-            names.append(name)
-    return replace(inputs, names=tuple(names))
-
-
 # ----------------------------------------------------------------------------------- publishing
 
 
-def publish_crawl(
-    store: Store, writer: CrawlWriter, crawl: ReadCrawl, *, date: dt.date, outcome: Outcome
+def _publish_crawl(
+    store: Store, writer: CrawlWriter, crawl: ReadCrawl, outcome: Outcome
 ) -> Addition:
     """Write the set of a crawl that was read, in place of what was there before.
 
@@ -534,8 +573,6 @@ def publish_crawl(
         Holds the crawl.
     crawl
         What was read.
-    date
-        The crawl's.
     outcome
         What this is, for the answer.
     """
@@ -546,7 +583,7 @@ def publish_crawl(
     description = CrawlSet(
         crawl=Crawl(
             label=writer.label,
-            date=date,
+            date=choose_date(writer.label, crawl.date, builder.days),
             n_urls=1,  # Known when the last key is written.
             first_capture=_to_time(builder.first_time),
             last_capture=_to_time(builder.last_time),
@@ -595,7 +632,7 @@ def _describe_levels(
     """Yield what is known of the sets of other levels before they are written, and their keys."""
     for level in builder.levels:
         excluded = Counter(of_urls.excluded) + level.excluded
-        description = replace(
+        description = changed(
             of_urls,
             level=level.level,
             key_rule=rule_of(level.level, of_urls.key_rule),
@@ -656,3 +693,152 @@ def _warn_of_other_counting(store: Store, added: CrawlSet) -> None:
                 label,
             )
             return
+
+
+# ------------------------------------------------------------- several crawls at the same time
+
+
+def _add_in_order(
+    crawls: Sequence[NewCrawl],
+    add_one: Callable[[NewCrawl, ReadingProgress], Addition],
+    n_at_once: int,
+    progress: ReadingProgress,
+) -> Generator[Addition, None, None]:
+    if n_at_once == 1:
+        yield from (add_one(crawl, progress) for crawl in crawls)
+        return
+    must_stop = threading.Event()
+
+    def check() -> None:
+        if must_stop.is_set():
+            raise _Stopped
+
+    def add_interruptibly(crawl: NewCrawl) -> Addition:
+        check()
+        with interruptible(check):
+            return add_one(crawl, _Stoppable(progress, check))
+
+    with ThreadPoolExecutor(n_at_once) as pool:
+        jobs = [pool.submit(add_interruptibly, crawl) for crawl in crawls]
+        try:
+            yield from (job.result() for job in jobs)
+        finally:
+            # In the end there is nothing left to stop, unless one has failed or the user wants to.
+            must_stop.set()
+            for job in jobs:
+                job.cancel()
+
+
+def _count_at_once(crawls: Sequence[NewCrawl], memory: int) -> int:
+    if not all(can_be_reread(name) for crawl in crawls for name in crawl.inputs.names):
+        # A thread that waits for a pipe cannot be interrupted.
+        return 1
+    n_files = max((len(crawl.inputs.names) for crawl in crawls), default=1)
+    n_idle = count_processors() // n_files
+    return max(1, min(n_idle, _MAX_AT_ONCE, memory // MIN_MEMORY, len(crawls)))
+
+
+class _Stopped(Exception):  # noqa: N818 - nobody sees it
+    """Another crawl has failed, or the user wants no more."""
+
+
+class _Stoppable(ReadingProgress):
+    """Tells how far one of several crawls has come to what all share, until that is to stop."""
+
+    def __init__(self, shared: ReadingProgress, check: Callable[[], None]) -> None:
+        super().__init__()
+        self._shared = shared
+        self._check = check
+
+    def add_bytes(self, n_bytes: int, file: str) -> None:
+        self._check()
+        self._shared.add_bytes(n_bytes, file)
+
+    def add_captures(self, n_captures: int) -> None:
+        self._shared.add_captures(n_captures)
+
+
+# ----------------------------------------------------------------- the crawls of a collection
+
+
+def add_split(
+    store: Store,
+    inputs: InputFiles,
+    cut: Cut,
+    choices: Choices,
+    when_present: WhenPresent,
+    progress: ReadingProgress | None = None,
+    read: Reader = _read_here,
+) -> SplitResult:
+    """Read a collection and put each of its crawls into the store.
+
+    Parameters
+    ----------
+    store
+        The store.
+    inputs
+        Its files.
+    cut
+        Where to cut.
+    choices, when_present, progress, read
+        As for `crawlgauge.ingest.adding.add_to_store`.
+    """
+    with SpillFolder(store.path) as spill:
+        target = Splitter(cut, choices, KeyMemory(choices.memory, spill))
+        found = read(inputs, choices, target, progress)
+        builders, rest = target.builders, target.rest
+        for label in [label for label, item in builders.items() if not item.n_captures]:
+            rest.update(builders.pop(label).excluded)
+        if not builders:
+            raise _none_assigned(inputs, cut, rest, found)
+        settings = {**choices.settings(None), **cut.settings()}
+        crawls = {
+            label: ReadCrawl(
+                builder=builders[label],
+                read=changed(found, examples=()),
+                settings=settings,
+                date=None,
+                unassigned=dict(rest),
+            )
+            for label in sorted(builders)
+        }
+        if when_present == "refuse":
+            # Before the first is written.
+            for label, crawl in crawls.items():
+                _check_present(store, label, crawl)
+        return SplitResult(
+            additions=tuple(_publish(store, label, crawl) for label, crawl in crawls.items()),
+            unassigned=dict(rest),
+            examples=found.examples,
+        )
+
+
+def _none_assigned(
+    inputs: InputFiles, cut: Cut, rest: Counter[str], read: ReadInputs
+) -> SourceError:
+    if read.damages:
+        return _nothing_kept(read.damages)
+    why = f"left out: {_count_left_out(rest)}" if rest else "the input is empty"
+    if isinstance(cut, ByField) and rest[cut.reason]:
+        why += (
+            f". --split-by finds no label in the field {cut.field!r}; name another field with "
+            "--split-field, or add the crawls one by one"
+        )
+    return SourceError(
+        f"{_name_all(inputs)}: no capture that counts and can be assigned to a crawl; {why}"
+    )
+
+
+def _check_present(store: Store, label: str, crawl: ReadCrawl) -> None:
+    if store.holds(label):
+        present = store.manifest(label)
+        if not _was_made_from(present, crawl.read.inputs, crawl.settings):
+            raise _refuse_present(store, present)
+
+
+def _publish(store: Store, label: str, crawl: ReadCrawl) -> Addition:
+    with store.writing(label) as writer:
+        present = store.manifest(label) if store.holds(label) else None
+        if present is not None and _was_made_from(present, crawl.read.inputs, crawl.settings):
+            return _leave_crawl(present)
+        return _publish_crawl(store, writer, crawl, "added" if present is None else "replaced")

@@ -25,7 +25,14 @@ from crawlgauge.sources.reading import total_bytes
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
 
-__all__ = ["LevelBuilder", "SetBuilder", "open_builder", "rows_threshold"]
+__all__ = [
+    "LevelBuilder",
+    "SetBuilder",
+    "open_builder",
+    "rows_threshold",
+    "to_attributes",
+    "to_rows",
+]
 
 MAX_ATTRIBUTES = 1 << 20
 """Enough for some hundred strata of 2**13 URLs each."""
@@ -171,15 +178,8 @@ class SetBuilder:
         attributes
             Of its smallest keys.
         """
-        hosts = self.names.name_hosts([host.encode() for host in attributes.hosts])
-        mimes = self.names.name_types([mime.encode() for mime in attributes.mimes])
-        rows = np.zeros(len(attributes), ROW)
-        rows["key"], rows["time"] = attributes.keys, attributes.times
-        rows["status"] = attributes.statuses
-        rows["host"] = np.append(hosts, np.int32(-1))[attributes.host_codes]
-        rows["mime"] = np.append(mimes, np.int32(-1))[attributes.mime_codes]
         self.row_threshold = min(self.row_threshold, attributes.threshold)
-        self._add_rows(rows)
+        self._add_rows(to_rows(attributes, self.names))
         self.n_captures = present.n_captures
         self.n_no_status = present.n_no_status
         self.rejected.update(present.rejected)
@@ -199,18 +199,7 @@ class SetBuilder:
         if rows.size > MAX_ATTRIBUTES:
             threshold = int(rows["key"][MAX_ATTRIBUTES])
             rows = rows[:MAX_ATTRIBUTES]
-        host_codes, hosts = _renumber(rows["host"], self.names.hosts)
-        mime_codes, mimes = _renumber(rows["mime"], self.names.types)
-        return Attributes(
-            keys=np.ascontiguousarray(rows["key"]),
-            times=np.ascontiguousarray(rows["time"]),
-            statuses=np.ascontiguousarray(rows["status"]),
-            host_codes=host_codes,
-            mime_codes=mime_codes,
-            hosts=hosts,
-            mimes=mimes,
-            threshold=threshold,
-        )
+        return to_attributes(rows, self.names, threshold)
 
     def _add_rows(self, rows: NDArray[np.void]) -> None:
         self._rows.append(rows)
@@ -231,6 +220,34 @@ class SetBuilder:
         if first is not None and last is not None:
             self.first_time = first if self.first_time is None else min(self.first_time, first)
             self.last_time = last if self.last_time is None else max(self.last_time, last)
+
+
+def to_rows(attributes: Attributes, names: Names) -> NDArray[np.void]:
+    """Return attributes as `ROW`, their hosts and media types numbered by other names."""
+    hosts = names.name_hosts([host.encode() for host in attributes.hosts])
+    mimes = names.name_types([mime.encode() for mime in attributes.mimes])
+    rows = np.zeros(len(attributes), ROW)
+    rows["key"], rows["time"] = attributes.keys, attributes.times
+    rows["status"] = attributes.statuses
+    rows["host"] = np.append(hosts, np.int32(-1))[attributes.host_codes]
+    rows["mime"] = np.append(mimes, np.int32(-1))[attributes.mime_codes]
+    return rows
+
+
+def to_attributes(rows: NDArray[np.void], names: Names, threshold: int) -> Attributes:
+    """Return rows of rising keys, all below a threshold, as attributes."""
+    host_codes, hosts = _renumber(rows["host"], names.hosts)
+    mime_codes, mimes = _renumber(rows["mime"], names.types)
+    return Attributes(
+        keys=np.ascontiguousarray(rows["key"]),
+        times=np.ascontiguousarray(rows["time"]),
+        statuses=np.ascontiguousarray(rows["status"]),
+        host_codes=host_codes,
+        mime_codes=mime_codes,
+        hosts=hosts,
+        mimes=mimes,
+        threshold=threshold,
+    )
 
 
 def _renumber(

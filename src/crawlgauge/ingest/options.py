@@ -1,10 +1,9 @@
 """What the user chooses when adding: which URLs are the same, what counts, how files are read."""
 
 import datetime as dt
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypedDict
+from typing import Literal, Protocol, TypedDict
 
 from crawlgauge.crawl import date_from_label
 from crawlgauge.errors import CrawlError, SourceError, StoreError
@@ -15,7 +14,6 @@ from crawlgauge.keys.sampling import Sampling, parse_sampling
 from crawlgauge.keys.scope import Scope, parse_scope
 from crawlgauge.locations import StrPath
 from crawlgauge.provenance import Setting
-from crawlgauge.sources.inputs import InputFiles, find_inputs
 from crawlgauge.sources.page_text import check_extractor
 from crawlgauge.sources.remote import AnyPath, to_path
 from crawlgauge.sources.what_counts import (
@@ -33,7 +31,6 @@ __all__ = [
     "choose_date",
     "choose_reading",
     "choose_when_present",
-    "find_all",
     "needs_times",
     "read_scope",
 ]
@@ -92,6 +89,9 @@ def median_day(days: Mapping[int, int]) -> dt.date | None:
 # ---------------------------------------------------------------- what the user chooses when adding
 
 
+ENGINE = "engine"
+"""The setting that says by what the inputs were read; each engine gives the same sets."""
+
 OnDamage = Literal["stop", "keep"]
 WhenPresent = Literal["refuse", "replace", "append"]
 
@@ -144,6 +144,11 @@ class ReadOptions(TypedDict, total=False):
     levels: str
 
 
+class _Cut(Protocol):
+    @property
+    def group(self) -> str | None: ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
     """The user's choices for adding crawls.
@@ -154,6 +159,8 @@ class Choices:
         As in `ReadOptions`, understood.
     n_threads
         How many inputs are read at once; None to choose by the machine.
+    engine
+        What reads them, where not this machine alone.
     """
 
     rule: KeyRule = SURT
@@ -167,18 +174,17 @@ class Choices:
     memory: int = field(default_factory=default_memory)
     levels: tuple[str, ...] = (BY_URL,)
     n_threads: int | None = None
+    engine: str | None = None
 
-    def reading(
-        self, names: Names, *, is_split: bool = False, group: str | None = None
-    ) -> Settings:
+    def reading(self, names: Names, cut: "_Cut | None") -> Settings:
         """Return what readers are asked for.
 
         Parameters
         ----------
         names
             Numbers the hosts and media types.
-        is_split, group
-            Whether inputs are cut into crawls, and by which field; None for the time.
+        cut
+            How inputs are cut into crawls, by a field or else by the time; None if they are not.
         """
         return Settings(
             key_rule=self.rule,
@@ -187,8 +193,8 @@ class Choices:
             levels=self.levels,
             format=self.format,
             column=self.column,
-            is_split=is_split,
-            group=group,
+            is_split=cut is not None,
+            group=None if cut is None else cut.group,
             max_expansion=self.max_expansion,
             keep_damaged=self.on_damage == "keep",
             names=names,
@@ -208,7 +214,8 @@ class Choices:
         if self.levels != (BY_URL,):
             # Left out where it says nothing.
             settings["levels"] = ",".join(self.levels)
-        return {**settings, "date": None if date is None else date.isoformat()}
+        settings["date"] = None if date is None else date.isoformat()
+        return settings if self.engine is None else {**settings, ENGINE: self.engine}
 
 
 def choose_reading(options: ReadOptions, store: AnyPath) -> Choices:
@@ -255,9 +262,3 @@ def choose_when_present(*, replace: bool, append: bool) -> WhenPresent:
     if append:
         return "append"
     return "replace" if replace else "refuse"
-
-
-def find_all(inputs: StrPath | Iterable[StrPath]) -> InputFiles:
-    """Find the files that one word or several stand for."""
-    words = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
-    return find_inputs(os.fspath(word) for word in words)

@@ -1,4 +1,4 @@
-"""Cut a collection-wide index into crawls, in one pass over its files.
+"""Where captures go: into one crawl, or into those that a collection is cut into, in one pass.
 
 A collection is cut by the time of its captures, into the months or years of the calendar, or by a
 field such as the name of the WARC file.
@@ -7,9 +7,8 @@ field such as the name of the WARC file.
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, Protocol, Unpack
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,52 +16,14 @@ from numpy.typing import NDArray
 from crawlgauge.core.batch import NO_TIME, Captures
 from crawlgauge.crawl import check_label
 from crawlgauge.errors import CrawlError, SourceError
-from crawlgauge.ingest.adding import (
-    Addition,
-    Listener,
-    Outcome,
-    ReadCrawl,
-    leave_crawl,
-    listen,
-    nothing_kept,
-    publish_crawl,
-    refuse_present,
-    was_made_from,
-)
 from crawlgauge.ingest.builder import SetBuilder, open_builder
-from crawlgauge.ingest.options import (
-    Choices,
-    ReadOptions,
-    WhenPresent,
-    choose_date,
-    choose_reading,
-    choose_when_present,
-    find_all,
-)
+from crawlgauge.ingest.options import Choices, choose_date
 from crawlgauge.ingest.sorting import KeyMemory
 from crawlgauge.keys.names import Names
 from crawlgauge.keys.sampling import WHOLE
-from crawlgauge.locations import StrPath, find_store
 from crawlgauge.provenance import Setting
-from crawlgauge.sources.captures import Rejection
-from crawlgauge.sources.inputs import InputFiles
-from crawlgauge.sources.reading import ReadingProgress, ReadInputs, read_inputs
-from crawlgauge.store.catalogue import Store, store_for_adding
-from crawlgauge.store.spilling import SpillFolder
 
-__all__ = [
-    "ByField",
-    "ByTime",
-    "CollectionReader",
-    "Cut",
-    "Period",
-    "ReadCollection",
-    "SplitResult",
-    "Splitter",
-    "add_split",
-    "choose_cut",
-    "split_collection",
-]
+__all__ = ["ByField", "Cut", "OneCrawl", "Period", "Splitter", "choose_cut"]
 
 Period = Literal["month", "quarter", "half-year", "year"]
 
@@ -73,77 +34,52 @@ _MAX_CRAWLS = 10_000
 _REFERENCE = re.compile(rb"(?:warcfile:)+([^#]*)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitResult:
-    """What came of cutting a collection into crawls.
+class OneCrawl:
+    """Takes captures for one crawl, as long as they have times where these give its date.
 
     Parameters
     ----------
-    additions
-        The crawls, in the order of their labels.
-    unassigned
-        How many records belong to none of them, by reason.
-    examples
-        The first records that were rejected.
+    label
+        The crawl's.
+    choices
+        What the user chose.
+    memory
+        Takes up its keys.
+    threshold
+        Attributes of keys below this one are wanted.
     """
 
-    additions: tuple[Addition, ...]
-    unassigned: Mapping[str, int]
-    examples: tuple[Rejection, ...]
+    cut = None
+    needs_times = False
+    """Whether its date can only come from the times of its captures."""
 
-
-def split_collection(
-    store: StrPath | None,
-    inputs: StrPath | Iterable[StrPath],
-    *,
-    period: Period | None = None,
-    pattern: str | None = None,
-    field: str = "filename",
-    replace: bool = False,
-    progress: Listener | None = None,
-    **options: Unpack[ReadOptions],
-) -> SplitResult:
-    """Cut a collection-wide index into crawls, in one pass over its files.
-
-    Parameters
-    ----------
-    store
-        The store's folder, as for `open_store`.
-    inputs
-        As for `add_crawl`.
-    period
-        Cut by capture time into the months, quarters, half-years or years of the calendar.
-    pattern, field
-        Or cut by what a regular expression finds in a field; its first group, or all that it
-        finds, is the crawl's label.
-    replace
-        Whether crawls that are there are replaced.
-    progress
-        Called now and then with how far reading has come.
-    **options
-        What counts and how files are read; see `ReadOptions`.
-
-    Raises
-    ------
-    CrawlgaugeError
-        If something cannot be read or used; the store is as before.
-    """
-    cut = choose_cut(period, pattern, field)
-    place = find_store(store)
-    choices = choose_reading(options, place)
-    files = find_all(inputs)
-    with store_for_adding(place, choices.rule) as opened:
-        return add_split(
-            opened,
-            files,
-            cut,
-            choices=choices,
-            when_present=choose_when_present(replace=replace, append=False),
-            progress=listen(progress, [files]),
+    def __init__(self, label: str, choices: Choices, memory: KeyMemory, threshold: int) -> None:
+        self.label, self.names, self.rest = label, Names(), Counter[str]()
+        self._builder = open_builder(
+            choices.levels, choices.sampling, self.names, memory, row_threshold=threshold
         )
+        self.builders = {label: self._builder}
 
+    @property
+    def key_threshold(self) -> int:
+        """Keys below this one are wanted."""
+        return self._builder.key_threshold
 
-# ------------------------------------------------------------------------------ where to cut
+    @property
+    def row_threshold(self) -> int:
+        """Attributes of keys below this one are wanted."""
+        return self._builder.row_threshold
+
+    def add(self, captures: Captures) -> None:
+        """Take in a batch."""
+        if self.needs_times and captures.n_captures and not captures.has_times:
+            # Hours of reading would end with the same message.
+            choose_date(self.label, None, {})
+        self._builder.add(captures)
+
+    def builder(self, label: str) -> SetBuilder:
+        """Return what collects the keys of its only crawl."""
+        return self.builders[label]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,7 +196,7 @@ def choose_cut(period: Period | None, pattern: str | None, field: str) -> Cut:
 
 
 class Splitter:
-    """Puts captures into the crawls that they belong to; a target of reading.
+    """Puts captures into the crawls that they belong to.
 
     Parameters
     ----------
@@ -272,10 +208,11 @@ class Splitter:
         What all crawls share.
     """
 
+    label = ""
+    needs_times = False
+
     def __init__(self, cut: Cut, choices: Choices, memory: KeyMemory) -> None:
-        self._cut = cut
-        self._choices = choices
-        self._memory = memory
+        self.cut, self._choices, self._memory = cut, choices, memory
         self._lock = threading.Lock()
         self.names = Names()
         self.builders: dict[str, SetBuilder] = {}
@@ -286,9 +223,9 @@ class Splitter:
 
     def add(self, captures: Captures) -> None:
         """Take in a batch."""
-        if captures.n_captures and isinstance(self._cut, ByTime) and not captures.has_times:
+        if captures.n_captures and isinstance(self.cut, ByTime) and not captures.has_times:
             raise SourceError(
-                f"--split {self._cut.period} needs capture times, which this input does not have; "
+                f"--split {self.cut.period} needs capture times, which this input does not have; "
                 "use --split-by, or add the crawls one by one"
             )
         left_out, groups = captures.left_out, captures.groups
@@ -297,18 +234,19 @@ class Splitter:
         with self._lock:
             self.rest.update(captures.rejected)
             self.rest.update(captures.excluded)
-            numbers, labels = self._cut.assign(
+            numbers, labels = self.cut.assign(
                 np.concatenate([captures.rows["time"], left_out["time"]]),
                 np.concatenate([groups, left_out["group"]]),
                 self.names,
             )
             if n_unassigned := int(np.count_nonzero(numbers < 0)):
-                self.rest[self._cut.reason] += n_unassigned
+                self.rest[self.cut.reason] += n_unassigned
             rows, left = numbers[: captures.rows.size], numbers[captures.rows.size :]
             for number, label in enumerate(labels):
-                self._builder(label).add_part(captures, rows == number, left == number)
+                self.builder(label).add_part(captures, rows == number, left == number)
 
-    def _builder(self, label: str) -> SetBuilder:
+    def builder(self, label: str) -> SetBuilder:
+        """Return what collects the keys of one of the crawls."""
         if label not in self.builders:
             if len(self.builders) == _MAX_CRAWLS:
                 raise SourceError(
@@ -320,143 +258,3 @@ class Splitter:
                 choices.levels, choices.sampling, self.names, self._memory
             )
         return self.builders[label]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadCollection:
-    """A collection that was read and is not yet in the store.
-
-    Parameters
-    ----------
-    builders
-        Hold the keys and counts of its crawls, by label.
-    rest
-        What belongs to none of them, by reason.
-    read
-        What it was read from.
-    settings
-        What the user chose.
-    """
-
-    builders: dict[str, SetBuilder]
-    rest: Counter[str]
-    read: ReadInputs
-    settings: dict[str, Setting]
-
-
-class CollectionReader(Protocol):
-    """What reads a collection: `read_collection`, or another engine with the same result."""
-
-    def __call__(
-        self,
-        inputs: InputFiles,
-        cut: Cut,
-        choices: Choices,
-        *,
-        memory: KeyMemory,
-        progress: ReadingProgress | None,
-    ) -> ReadCollection:
-        """Read a collection and cut it into crawls, as `read_collection` does."""
-
-
-def read_collection(
-    inputs: InputFiles,
-    cut: Cut,
-    choices: Choices,
-    *,
-    memory: KeyMemory,
-    progress: ReadingProgress | None,
-) -> ReadCollection:
-    """Read a collection and cut it into crawls."""
-    splitter = Splitter(cut, choices, memory)
-    settings = choices.reading(splitter.names, is_split=True, group=cut.group)
-    read = read_inputs(inputs, settings, splitter, progress=progress)
-    return ReadCollection(
-        builders=splitter.builders,
-        rest=splitter.rest,
-        read=read,
-        settings=choices.settings(None),
-    )
-
-
-def add_split(
-    store: Store,
-    inputs: InputFiles,
-    cut: Cut,
-    *,
-    choices: Choices,
-    when_present: WhenPresent = "refuse",
-    progress: ReadingProgress | None = None,
-    read: CollectionReader = read_collection,
-) -> SplitResult:
-    """Read a collection and put each of its crawls into the store.
-
-    Parameters
-    ----------
-    store
-        The store.
-    inputs
-        Its files.
-    cut
-        Where to cut.
-    choices, when_present, progress
-        As for `crawlgauge.ingest.adding.add_to_store`.
-    read
-        Reads the inputs.
-    """
-    with SpillFolder(store.path) as spill:
-        memory = KeyMemory(choices.memory, spill)
-        found = read(inputs, cut, choices, memory=memory, progress=progress)
-        for label in [label for label, item in found.builders.items() if not item.n_captures]:
-            found.rest.update(found.builders.pop(label).excluded)
-        if not found.builders:
-            raise _nothing_found(inputs, cut, found)
-        crawls = {
-            label: ReadCrawl(
-                builder=found.builders[label],
-                read=replace(found.read, examples=()),
-                settings={**found.settings, **cut.settings()},
-                unassigned=dict(found.rest),
-            )
-            for label in sorted(found.builders)
-        }
-        if when_present == "refuse":
-            # Before the first is written.
-            for label, crawl in crawls.items():
-                _check_present(store, label, crawl)
-        return SplitResult(
-            additions=tuple(_publish(store, label, crawl) for label, crawl in crawls.items()),
-            unassigned=dict(found.rest),
-            examples=found.read.examples,
-        )
-
-
-def _nothing_found(inputs: InputFiles, cut: Cut, found: ReadCollection) -> SourceError:
-    where = inputs.names[0] if len(inputs.names) == 1 else f"{len(inputs.names)} files"
-    if found.read.damages:
-        return nothing_kept(found.read.damages)
-    reasons = ", ".join(f"{n:,} {reason}" for reason, n in found.rest.most_common())
-    why = f"left out: {reasons}" if reasons else "the input is empty"
-    if isinstance(cut, ByField) and found.rest[cut.reason]:
-        why += (
-            f". --split-by finds no label in the field {cut.field!r}; name another field with "
-            "--split-field, or add the crawls one by one"
-        )
-    return SourceError(f"{where}: no capture that counts and can be assigned to a crawl; {why}")
-
-
-def _check_present(store: Store, label: str, crawl: ReadCrawl) -> None:
-    if store.holds(label):
-        present = store.manifest(label)
-        if not was_made_from(present, crawl.read.inputs, crawl.settings):
-            raise refuse_present(store, present)
-
-
-def _publish(store: Store, label: str, crawl: ReadCrawl) -> Addition:
-    with store.writing(label) as writer:
-        present = store.manifest(label) if store.holds(label) else None
-        if present is not None and was_made_from(present, crawl.read.inputs, crawl.settings):
-            return leave_crawl(present)
-        date = choose_date(label, None, crawl.builder.days)
-        outcome: Outcome = "added" if present is None else "replaced"
-        return publish_crawl(store, writer, crawl, date=date, outcome=outcome)

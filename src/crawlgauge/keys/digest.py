@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.core.captures import hash_texts
 
-__all__ = ["canonical_digest", "digest_keys"]
+__all__ = ["digest_keys"]
 
 _ALGORITHMS = (
     (b"md5", 16),

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class KeyRule:
     """A canonical form. A change of the form is a new version: keys do not mix.
 
@@ -46,41 +46,24 @@ class KeyRule:
         return f"{self.name}/{self.version}"
 
 
-RAW = KeyRule(
-    name="raw",
-    version=1,
-    summary="the URL as it is, without surrounding space and without its fragment",
-)
-
+RAW = KeyRule("raw", 1, "the URL as it is, without surrounding space and without its fragment")
 SCHEME_FREE = KeyRule(
-    name="scheme-free",
-    version=1,
-    summary="the URL without its fragment, http or https and default port, its host in lower case",
+    "scheme-free",
+    1,
+    "the URL without its fragment, http or https and default port, its host in lower case",
 )
-
 SURT = KeyRule(
-    name="surt",
-    version=1,
-    summary="the sort key of web archives: host reversed, lower case, query sorted, without "
-    "scheme, www, default port, session ids and fragment",
+    "surt",
+    1,
+    "the sort key of web archives: host reversed, lower case, query sorted, without scheme, www, "
+    "default port, session ids and fragment",
 )
-
-GIVEN = KeyRule(
-    name="given",
-    version=1,
-    summary="the key that the index file holds, as it is",
-)
-
+GIVEN = KeyRule("given", 1, "the key that the index file holds, as it is")
 DIGEST = KeyRule(
-    name="digest",
-    version=1,
-    summary="the digest of the payload, whatever its encoding: algorithm and bytes",
+    "digest", 1, "the digest of the payload, whatever its encoding: algorithm and bytes"
 )
-
 TEXT = KeyRule(
-    name="text",
-    version=1,
-    summary="the words of an HTML page's main content; of anything else, the payload's digest",
+    "text", 1, "the words of an HTML page's main content; of anything else, the payload's digest"
 )
 
 RULES = {rule.name: rule for rule in (SURT, SCHEME_FREE, RAW, GIVEN)}
@@ -95,11 +78,9 @@ def find_rule(name: str) -> KeyRule:
     StoreError
         If there is none.
     """
-    try:
-        return RULES[name]
-    except KeyError:
-        known = ", ".join(RULES)
-        raise StoreError(f"unknown URL identity {name!r}; known are: {known}") from None
+    if name not in RULES:
+        raise StoreError(f"unknown URL identity {name!r}; known are: {', '.join(RULES)}")
+    return RULES[name]
 
 
 BY_URL, BY_CONTENT, BY_TEXT = "url", "content", "text"

@@ -6,7 +6,6 @@ from fractions import Fraction
 from crawlgauge.errors import StoreError
 
 __all__ = [
-    "AUTO",
     "KEY_BITS",
     "WHOLE",
     "Sampling",

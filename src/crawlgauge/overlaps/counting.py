@@ -32,12 +32,11 @@ from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store import history_index, ranges
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.catalogue import Store
-from crawlgauge.store.crawl_set import CrawlSet, check_document, to_document
-from crawlgauge.store.files import put_file
+from crawlgauge.store.crawl_set import CrawlSet, check_document, put_file, to_document
 from crawlgauge.store.history_index import HistoryIndex, IndexDamaged, IndexWriter, Subject
 from crawlgauge.store.ranges import HashRange, Keys, Part, Progress
 
-__all__ = ["Engine", "SetCounts", "count_parts", "count_sets", "count_store", "find_end"]
+__all__ = ["Counted", "SetCounts", "count_parts", "count_sets", "count_store", "count_to_end"]
 
 _LEAST_INDEXED = 1 << 22
 """Fewer keys are counted in less time than it takes to write an index of them."""
@@ -52,6 +51,9 @@ _NOT_KEPT = "counts are not kept for the next time: %s: %s"
 
 _ReadAttributes = Callable[[CrawlSet], Attributes]
 _Masks = tuple[NDArray[np.uint64], NDArray[np.int64]]
+Counted = tuple[NDArray[np.int64], _Masks, HashRange | None]
+"""What pairs share, histories, and in which range these became too many, if they did."""
+
 _Found = tuple[NDArray[np.int64] | _Masks, Keys]
 """What pairs of sets share, above the diagonal and on it, or how many keys have each mask; and the
 keys with their masks, if they are wanted."""
@@ -100,8 +102,7 @@ class Counts:
 
 
 Engine = Callable[[Sequence[CrawlSet], int], SetCounts]
-"""What counts the keys of sets below a threshold in the place of this machine, and finds the same;
-`find_end` says where histories end if they are too many."""
+"""What counts keys of sets below a threshold in the place of this machine, with the same result."""
 
 
 def count_store(
@@ -228,8 +229,18 @@ def _count(
     is_indexed = engine is None and len(sets) <= MAX_HISTORY_CRAWLS
     place = cache if is_indexed and isinstance(cache, Path) else None
 
+    def group(index: HistoryIndex | None) -> KeyUnion | None:
+        known = index if index is not None and index.knows_groups(subject, origins) else None
+        return read_attributes and group_keys(sets, threshold, read_attributes, known)
+
     def count(index: HistoryIndex | None) -> Counts:
-        grouped, own = _group(sets, subject, origins, read_attributes, index)
+        grouped, own = None, origins
+        try:
+            grouped = group(index)
+        except StoreError as error:
+            # That crawls were made of the same is not told: they are looked at again.
+            _log.warning("histories are not counted by groups of hosts: %s", error)
+            own = ()
         if engine is not None:
             of_sets = engine(sets, threshold)
         else:
@@ -239,9 +250,7 @@ def _count(
             if place is not None and n_all >= _LEAST_INDEXED and n_outside > _MAX_OUTSIDE * n_all:
                 has_groups = grouped is not None and not grouped.is_cut
                 groups = (grouped.threshold, grouped.codes) if grouped and has_groups else None
-                writing = history_index.write_index(
-                    place, subject, source.range_bits, n_all, origins, groups
-                )
+                writing = IndexWriter(place, subject, source.range_bits, n_all, origins, groups)
             with writing as writer:
                 of_sets = _count_all(source, threshold, progress, writer)
         counted = None if grouped is None else count_groups(grouped, len(sets))
@@ -258,24 +267,6 @@ def _count(
         except OSError as error:
             _log.info(_NOT_KEPT, cache, error.strerror)
     return counts
-
-
-def _group(
-    sets: Sequence[CrawlSet],
-    subject: Subject,
-    origins: tuple[str, ...],
-    read_attributes: _ReadAttributes | None,
-    index: HistoryIndex | None,
-) -> tuple[KeyUnion | None, tuple[str, ...]]:
-    """Return the groups of keys, and of what crawls were made; neither if they cannot be told."""
-    if read_attributes is None:
-        return None, ()
-    known = index if index is not None and index.knows_groups(subject, origins) else None
-    try:
-        return group_keys(sets, subject.threshold, read_attributes, known), origins
-    except StoreError as error:
-        _log.warning("histories are not counted by groups of hosts: %s", error)
-        return None, ()
 
 
 class _Source:
@@ -324,14 +315,15 @@ def _count_all(
     progress: Progress | None = None,
     writer: IndexWriter | None = None,
 ) -> SetCounts:
-    """Count all keys below a threshold in one pass; histories once more if they are too many."""
-    end = threshold
-    n_shared, found, full = _count_between(source, (0, end), progress, writer)
-    while full is not None:
-        end = find_end(end, full)
-        _, found, full = _count_between(source, (0, end))
-    history_end = end if source.has_masks else 0
-    return SetCounts(n_shared=n_shared, found=found, history_end=history_end)
+    """Count all keys below a threshold in one pass."""
+
+    def count(end: int) -> Counted:
+        is_first = end == threshold
+        return _count_between(
+            source, (0, end), progress if is_first else None, writer if is_first else None
+        )
+
+    return count_to_end(threshold, source.n_sets, count)
 
 
 def _count_between(
@@ -339,8 +331,7 @@ def _count_between(
     bounds: tuple[int, int],
     progress: Progress | None = None,
     writer: IndexWriter | None = None,
-) -> tuple[NDArray[np.int64], _Masks, HashRange | None]:
-    """Return what pairs share, histories, and in which range the latter became too many, if so."""
+) -> Counted:
     n_sets, full = source.n_sets, None
     upper = np.zeros((n_sets, n_sets), np.int64)
     total = MaskCounts(min(n_sets, MAX_HISTORY_CRAWLS))
@@ -364,20 +355,28 @@ def _count_between(
     return upper + np.triu(upper, 1).T, total.arrays(), full
 
 
-def find_end(threshold: int, where: HashRange) -> int:
-    """Return where histories can end that have become too many within a range.
+def count_to_end(threshold: int, n_sets: int, count: Callable[[int], Counted]) -> SetCounts:
+    """Count all keys below a threshold, and histories once more if they are too many.
 
     Parameters
     ----------
     threshold
         Keys below it are counted.
-    where
-        Up to its beginning they were not too many. In the first range they may still be too many
-        below the end: then it is looked for again, below it.
+    n_sets
+        How many sets there are.
+    count
+        Counts the keys below a threshold, by whatever ranges.
     """
-    # Whatever the ranges are, the same sets have the same end.
-    most = min(threshold // 2, where.low or where.high // 2)
-    return 1 << (most.bit_length() - 1)
+    end = threshold
+    n_shared, found, full = count(end)
+    while full is not None:
+        # Whatever the ranges are, the same sets have the same end. In the first range they may
+        # still be too many below it.
+        most = min(end // 2, full.low or full.high // 2)
+        end = 1 << (most.bit_length() - 1)
+        _, found, full = count(end)
+    history_end = end if n_sets <= MAX_HISTORY_CRAWLS else 0
+    return SetCounts(n_shared=n_shared, found=found, history_end=history_end)
 
 
 def count_parts(

@@ -151,13 +151,17 @@ class Sheet:
     name: str
     columns: tuple[str, ...]
     rows: tuple[Row, ...] = field(repr=False)
-    level: str = "url"
-    key_rule: str | None = None
-    sample_rate: float = 1.0
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """Level, key rule and sample rate, as far as they are said."""
 
     def __post_init__(self) -> None:
         if not self.rows:
             raise OverlapError(f"{self.name} holds column names but no data rows")
+
+    @property
+    def sample_rate(self) -> float:
+        """Which share was counted; all if nothing is said."""
+        return float(self.about.get("sample_rate", 1.0))
 
     def require(self, needed: tuple[str, ...], advice: str = "") -> None:
         """Raise an error that lists what is there and what is needed, if a column is missing."""
@@ -200,23 +204,25 @@ def _read_sheet(text: str, name: str) -> Sheet:
             )
         cells = dict(zip(columns, record, strict=False))
         rows.append(Row(name=name, where=f"line {line}", cells=cells))
-    return _annotate(Sheet(name=name, columns=tuple(columns), rows=tuple(rows)), lines[:n_notes])
+    sheet = Sheet(name=name, columns=tuple(columns), rows=tuple(rows))
+    return replace(sheet, about=_read_notes(name, lines[:n_notes]))
 
 
-def _annotate(sheet: Sheet, lines: list[str]) -> Sheet:
+def _read_notes(file: str, lines: list[str]) -> dict[str, Any]:
     """Understand the comment lines before the column names."""
+    about: dict[str, Any] = {}
     for k, line in enumerate(lines):
         # Spreadsheets fill a comment line up with commas to the width of the table.
         note = _NOTE.fullmatch(line.strip().rstrip(","))
         name, value = ("", "") if note is None else (note[1], note[2].strip())
-        row = Row(name=sheet.name, where=f"line {k + 1}", cells={f"# {name}": value})
+        row = Row(name=file, where=f"line {k + 1}", cells={f"# {name}": value})
         if name == "level" and value not in LEVELS:
             raise row.error("# level", f"unknown level {value!r}; known are {', '.join(LEVELS)}")
         if name in ("level", "key_rule"):
-            sheet = replace(sheet, **{name: value})  # type: ignore[arg-type]  # both are texts
+            about[name] = value
         elif name == "sample_rate":
-            sheet = replace(sheet, sample_rate=row.rate("# sample_rate"))
-    return sheet
+            about[name] = row.rate("# sample_rate")
+    return about
 
 
 # ---------------------------------------------------------------------------------------- pairs
@@ -347,9 +353,7 @@ def table_from_sheet(sheet: Sheet, known: tuple[Crawl, ...] = ()) -> OverlapTabl
         crawls=tuple(in_order),
         n_shared=n_shared,
         se_shared=se_shared if "se_shared" in sheet.columns else None,
-        level=sheet.level,
-        key_rule=sheet.key_rule,
-        sample_rate=sheet.sample_rate,
+        **sheet.about,
     )
 
 
@@ -439,10 +443,8 @@ def from_histories_csv(
         crawls=tuple(_crawl_from(row, n, sheet) for row, n in zip(rows, sizes, strict=True)),
         n_shared=n_shared,
         histories=histories,
-        level=sheet.level,
-        key_rule=sheet.key_rule,
-        sample_rate=sheet.sample_rate,
         provenance=provenance or Provenance(),
+        **sheet.about,
     )
 
 

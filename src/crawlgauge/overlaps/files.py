@@ -96,9 +96,9 @@ def from_parquet(data: bytes, *, name: str, provenance: Provenance | None = None
         place = f"{name}, metadata {METADATA_KEY}"
         parts = read_description(parse_json(document, name=place), name=place)
     cells = tuple(Row.of(name, f"row {k}", row) for k, row in enumerate(rows, start=1))
-    rate = parts.get("sample_rate", 1.0)
+    about = {key: parts[key] for key in ("sample_rate",) if key in parts}
     known = parts.pop("crawls", ())
-    table = table_from_sheet(Sheet(name=name, columns=columns, rows=cells, sample_rate=rate), known)
+    table = table_from_sheet(Sheet(name=name, columns=columns, rows=cells, about=about), known)
     if known and table.crawls != known:
         raise OverlapError(
             f"{name}: a crawl stands in the rows, not in the metadata {METADATA_KEY}; remove the "

@@ -20,7 +20,7 @@ from crawlgauge.overlaps.table import MIN_SHARED, Stratum, StratumCounts
 from crawlgauge.provenance import Provenance
 from crawlgauge.store.attributes import Attributes
 
-__all__ = ["BY", "OTHER", "StratumRule", "count_strata", "suffix_list_date"]
+__all__ = ["BY", "OTHER", "count_strata", "suffix_list_date"]
 
 OTHER = ""
 """The parent of strata that have no other in common."""

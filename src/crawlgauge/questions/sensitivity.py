@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from crawlgauge.api import Fit, Progress, count_overlaps, open_store
 from crawlgauge.errors import CrawlgaugeError, FitError, OverlapError, SourceError
-from crawlgauge.ingest.many import add_crawls, read_crawl_list
+from crawlgauge.ingest.adding import add_crawls
+from crawlgauge.ingest.crawl_list import read_crawl_list
 from crawlgauge.ingest.options import ReadOptions, read_scope
 from crawlgauge.keys.rules import BY_URL, RULES, SURT
 from crawlgauge.locations import StrPath, find_store

@@ -14,24 +14,27 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace as changed
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast
+from typing import TYPE_CHECKING, Self, Unpack, cast
 
 import numpy as np
 
-from crawlgauge.crawl import check_label, parse_date
 from crawlgauge.errors import StoreError
-from crawlgauge.ingest import options as choosing
-from crawlgauge.ingest import splitting
-from crawlgauge.ingest.adding import ENGINE, Addition, ReadCrawl, add_to_store
-from crawlgauge.ingest.builder import MAX_ATTRIBUTES, LevelBuilder, SetBuilder, open_builder
-from crawlgauge.ingest.many import ListedCrawl, read_crawl_list
-from crawlgauge.ingest.options import Choices, ReadOptions, WhenPresent, needs_times
-from crawlgauge.ingest.sorting import KeyMemory, SortedKeys
-from crawlgauge.ingest.splitting import Cut, Period
+from crawlgauge.ingest.adding import (
+    Addition,
+    SplitResult,
+    add_split,
+    add_to_store,
+    open_for_adding,
+)
+from crawlgauge.ingest.builder import MAX_ATTRIBUTES, LevelBuilder, SetBuilder
+from crawlgauge.ingest.crawl_list import NewCrawl, find_all, read_crawl_list
+from crawlgauge.ingest.options import Choices, ReadOptions, choose_when_present
+from crawlgauge.ingest.sorting import SortedKeys
+from crawlgauge.ingest.splitting import OneCrawl, Period, Splitter, choose_cut
 from crawlgauge.keys.names import Names
 from crawlgauge.keys.rules import BY_URL
 from crawlgauge.keys.sampling import KEY_BITS, WHOLE, count_ranges
-from crawlgauge.locations import StrPath, find_store
+from crawlgauge.locations import StrPath
 from crawlgauge.provenance import Input
 from crawlgauge.sources.columns import find_columns
 from crawlgauge.sources.inputs import InputFiles
@@ -41,7 +44,7 @@ from crawlgauge.sources.what_counts import Settings
 from crawlgauge.spark import tasks
 from crawlgauge.spark.pieces import plan_inputs
 from crawlgauge.spark.session import Watcher, count_cores, explain_failure, map_items, watch_tasks
-from crawlgauge.store.catalogue import Store, store_for_adding
+from crawlgauge.store.catalogue import Store
 from crawlgauge.store.key_set import Keys
 
 if TYPE_CHECKING:
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
 
     from crawlgauge.sources.captures import Rejection
 
-__all__ = ["SparkReader", "add", "add_list", "split"]
+__all__ = ["add", "add_list", "split"]
 
 TASK_MEMORY = 512 << 20
 """What a task takes for its keys and attributes, unless the user says otherwise: it fits beside
@@ -116,13 +119,14 @@ def add(
         If the label, the date, an input or the store cannot be used, or Spark fails; the store is
         as before.
     """
-    check_label(label)
-    found_date = parse_date(date) if isinstance(date, str) else date
-    present = choosing.choose_when_present(replace=replace, append=append)
+    present = choose_when_present(replace=replace, append=append)
     table, files = _read_source(source, append=append)
-    crawl = ListedCrawl(label=label, date=found_date, inputs=files)
-    with _open(spark, store, options, progress) as (opened, choices):
-        return _add(SparkReader(spark, table), opened, crawl, choices, present)
+    crawl = NewCrawl.of(label, date, files)
+    with (
+        _open(spark, store, options, progress) as (opened, choices),
+        _SparkReader(spark, table) as reader,
+    ):
+        return add_to_store(opened, crawl, choices, present, read=reader.read)
 
 
 def add_list(
@@ -152,12 +156,13 @@ def add_list(
     CrawlgaugeError
         As for `add`; crawls before the one that failed are in the store.
     """
-    present = choosing.choose_when_present(replace=replace, append=append)
+    present = choose_when_present(replace=replace, append=append)
     crawls = read_crawl_list(to_path(os.fspath(crawl_list)))
     additions = []
     with _open(spark, store, options, progress) as (opened, choices):
         for crawl in crawls:
-            additions.append(_add(SparkReader(spark), opened, crawl, choices, present))
+            with _SparkReader(spark) as reader:
+                additions.append(add_to_store(opened, crawl, choices, present, read=reader.read))
             if on_added is not None:
                 on_added(additions[-1])
     return tuple(additions)
@@ -174,7 +179,7 @@ def split(
     replace: bool = False,
     progress: Watcher | None = None,
     **options: Unpack[ReadOptions],
-) -> splitting.SplitResult:
+) -> SplitResult:
     """Cut a collection-wide index into crawls with Spark, in one pass over its files.
 
     Parameters
@@ -195,41 +200,26 @@ def split(
     ValueError
         If not just one of `period` and `pattern` is given.
     """
-    cut = splitting.choose_cut(period, pattern, field)
-    present = choosing.choose_when_present(replace=replace, append=False)
-    files = choosing.find_all(inputs)
-    with _open(spark, store, options, progress) as (opened, choices), SparkReader(spark) as reader:
-        read = reader.read_collection
-        return splitting.add_split(
-            opened, files, cut, choices=choices, when_present=present, read=read
-        )
+    cut = choose_cut(period, pattern, field)
+    present, files = choose_when_present(replace=replace, append=False), find_all(inputs)
+    with _open(spark, store, options, progress) as (opened, choices), _SparkReader(spark) as reader:
+        return add_split(opened, files, cut, choices, present, read=reader.read)
 
 
 @contextmanager
 def _open(
     spark: "SparkSession", store: StrPath | None, options: ReadOptions, progress: Watcher | None
 ) -> Iterator[tuple[Store, Choices]]:
-    place = find_store(store)
-    choices = choosing.choose_reading(options, place)
-    if not options.get("memory"):
-        choices = changed(choices, memory=TASK_MEMORY)
-    with store_for_adding(place, choices.rule) as opened, watch_tasks(spark, progress):
-        yield opened, choices
-
-
-def _add(
-    reader: "SparkReader", store: Store, crawl: ListedCrawl, choices: Choices, present: WhenPresent
-) -> Addition:
-    how: dict[str, Any] = {"choices": choices, "date": crawl.date, "when_present": present}
-    with reader:
-        return add_to_store(store, crawl.label, crawl.inputs, read=reader.read, **how)
+    with open_for_adding(store, options) as (opened, chosen), watch_tasks(spark, progress):
+        memory = chosen.memory if options.get("memory") else TASK_MEMORY
+        yield opened, changed(chosen, memory=memory, engine="spark")
 
 
 def _read_source(
     source: "DataFrame | StrPath | Iterable[StrPath]", *, append: bool
 ) -> "tuple[DataFrame | None, InputFiles]":
     if not hasattr(source, "mapInArrow"):
-        return None, choosing.find_all(source)
+        return None, find_all(source)
     if append:
         raise StoreError(
             "a table cannot be appended to a crawl, as it cannot be told whether it is in it "
@@ -241,7 +231,7 @@ def _read_source(
 # ----------------------------------------------------------------------------------------- reading
 
 
-class SparkReader:
+class _SparkReader:
     """Reads crawls with Spark; what it has made is released in the end.
 
     Parameters
@@ -266,45 +256,23 @@ class SparkReader:
 
     def read(
         self,
-        label: str,
         inputs: InputFiles,
         choices: Choices,
-        *,
-        date: dt.date | None,
-        builder: SetBuilder,
+        target: OneCrawl | Splitter,
         progress: ReadingProgress | None,  # noqa: ARG002 - Spark tells of its tasks
-    ) -> ReadCrawl:
-        """Read the inputs of one crawl, as `ingest.adding.read_crawl` does."""
-        plan = tasks.Plan(choices, label, None, needs_times(label, date), builder.row_threshold)
+    ) -> ReadInputs:
+        """Read inputs into a target, as `ingest.adding.read_here` does."""
+        label, most = target.label, target.row_threshold
+        plan = tasks.Plan(choices, label, target.cut, target.needs_times, most)
         merged = self._run(inputs, plan)
-        merged.fill(builder, label)
+        for one in sorted({one for report in merged.reports for one in report.crawls}):
+            merged.fill(target.builder(one), one)
+        for report in merged.reports:
+            target.rest.update(report.rest)
         read = merged.describe()
         if self._table is not None:
             read = changed(read, inputs=(merged.describe_table(label),))
-        settings = {**choices.settings(date), ENGINE: "spark"}
-        return ReadCrawl(builder=builder, read=read, settings=settings, unassigned={})
-
-    def read_collection(
-        self,
-        inputs: InputFiles,
-        cut: Cut,
-        choices: Choices,
-        *,
-        memory: KeyMemory,
-        progress: ReadingProgress | None,  # noqa: ARG002 - Spark tells of its tasks
-    ) -> splitting.ReadCollection:
-        """Read a collection and cut it, as `ingest.splitting.read_collection` does."""
-        merged = self._run(inputs, tasks.Plan(choices, cut=cut))
-        builders = {}
-        for label in sorted({label for report in merged.reports for label in report.crawls}):
-            builders[label] = open_builder(choices.levels, choices.sampling, Names(), memory)
-            merged.fill(builders[label], label)
-        return splitting.ReadCollection(
-            builders=builders,
-            rest=sum((report.rest for report in merged.reports), Counter()),
-            read=merged.describe(),
-            settings={**choices.settings(None), ENGINE: "spark"},
-        )
+        return read
 
     def _run(self, inputs: InputFiles, plan: tasks.Plan) -> "_Merged":
         """Let tasks read, and others merge what they have found."""

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from crawlgauge.core.sets import MaskCounts, count_masks
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import count_ranges
 from crawlgauge.locations import StrPath, find_store
 from crawlgauge.overlaps import histories
-from crawlgauge.overlaps.counting import SetCounts, count_store, find_end
+from crawlgauge.overlaps.counting import Counted, SetCounts, count_store, count_to_end
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, pairs_of_masks
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.spark.session import (
@@ -35,7 +34,7 @@ from crawlgauge.store.ranges import HashRange, Part, SetReaders, choose_range_bi
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SparkEngine", "overlaps"]
+__all__ = ["count_with_spark", "overlaps"]
 
 _TASKS_PER_CORE = 4
 _MAX_GROUPS = 1 << 10
@@ -79,63 +78,46 @@ def overlaps(
     share = None if sample is None else str(sample)
     opened = open_store(find_store(store))
     with watch_tasks(spark, progress):
-        return count_store(opened, sample=share, level=level, engine=SparkEngine(spark))
+        return count_store(
+            opened, sample=share, level=level, engine=partial(count_with_spark, spark)
+        )
 
 
-class SparkEngine:
-    """Counts the keys of sets in the place of this machine; see `overlaps.counting.Engine`.
+def count_with_spark(spark: "SparkSession", sets: Sequence[CrawlSet], threshold: int) -> SetCounts:
+    """Count the keys of sets in the place of this machine; see `overlaps.counting.Engine`."""
+    reachable = [
+        replace(one, folder=one.folder.resolve()) if isinstance(one.folder, Path) else one
+        for one in sets
+    ]
+    return count_to_end(threshold, len(sets), partial(_count_once, spark, reachable))
 
-    Parameters
-    ----------
-    spark
-        The session.
-    """
 
-    def __init__(self, spark: "SparkSession") -> None:
-        self._spark = spark
+def _count_once(spark: "SparkSession", sets: Sequence[CrawlSet], threshold: int) -> Counted:
+    """Return what pairs share, histories, and in which range the latter became too many."""
+    from pyspark import StorageLevel
 
-    def __call__(self, sets: Sequence[CrawlSet], threshold: int) -> SetCounts:
-        """Count all keys below a threshold, and histories once more if they are too many."""
-        reachable = [
-            replace(one, folder=one.folder.resolve()) if isinstance(one.folder, Path) else one
-            for one in sets
-        ]
-        end = threshold
-        n_shared, total, full = self._count(reachable, end)
-        while full is not None:
-            end = find_end(end, full)
-            _, total, full = self._count(reachable, end)
-        history_end = end if len(sets) <= MAX_HISTORY_CRAWLS else 0
-        return SetCounts(n_shared=n_shared, found=total.arrays(), history_end=history_end)
-
-    def _count(
-        self, sets: Sequence[CrawlSet], threshold: int
-    ) -> tuple[NDArray[np.int64], MaskCounts, HashRange | None]:
-        """Return what pairs share, histories, and in which range the latter became too many."""
-        from pyspark import StorageLevel
-
-        n_tasks = min(_MAX_GROUPS, _TASKS_PER_CORE * count_cores(self._spark))
-        bits = choose_bits(n_tasks, threshold)
-        groups = [HashRange(number=n, bits=bits) for n in range(count_ranges(bits, threshold))]
-        most = histories.MAX_HISTORIES
-        upper = np.zeros((len(sets), len(sets)), np.int64)
-        total = MaskCounts(min(len(sets), MAX_HISTORY_CRAWLS))
-        full = None
-        count = partial(_count_group, sets, threshold, most)
-        counted = map_items(self._spark, groups, count, _SCHEMA).persist(StorageLevel.DISK_ONLY)
-        try:
-            with explain_failure("counting overlaps"):
-                # All are counted at once for this, and fetched one after the other.
-                counted.selectExpr("count(pairs)").collect()
-                rows = counted.toLocalIterator(prefetchPartitions=True)
-                for group, (pairs, masks, counts) in zip(groups, rows, strict=True):
-                    upper += np.frombuffer(pairs, np.int64).reshape(upper.shape)
-                    if full is None:
-                        total.add(np.frombuffer(masks, np.uint64), np.frombuffer(counts, np.int64))
-                        full = group if len(total) > most else None
-        finally:
-            counted.unpersist()
-        return upper + np.triu(upper, 1).T, total, full
+    n_tasks = min(_MAX_GROUPS, _TASKS_PER_CORE * count_cores(spark))
+    bits = choose_bits(n_tasks, threshold)
+    groups = [HashRange(number=n, bits=bits) for n in range(count_ranges(bits, threshold))]
+    most = histories.MAX_HISTORIES
+    upper = np.zeros((len(sets), len(sets)), np.int64)
+    total = MaskCounts(min(len(sets), MAX_HISTORY_CRAWLS))
+    full = None
+    count = partial(_count_group, sets, threshold, most)
+    counted = map_items(spark, groups, count, _SCHEMA).persist(StorageLevel.DISK_ONLY)
+    try:
+        with explain_failure("counting overlaps"):
+            # All are counted at once for this, and fetched one after the other.
+            counted.selectExpr("count(pairs)").collect()
+            rows = counted.toLocalIterator(prefetchPartitions=True)
+            for group, (pairs, masks, counts) in zip(groups, rows, strict=True):
+                upper += np.frombuffer(pairs, np.int64).reshape(upper.shape)
+                if full is None:
+                    total.add(np.frombuffer(masks, np.uint64), np.frombuffer(counts, np.int64))
+                    full = group if len(total) > most else None
+    finally:
+        counted.unpersist()
+    return upper + np.triu(upper, 1).T, total.arrays(), full
 
 
 def _count_group(

@@ -10,7 +10,7 @@ import os
 import pickle
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import chdir, contextmanager, nullcontext
 from dataclasses import dataclass, fields, replace
 from itertools import chain, islice, pairwise
@@ -26,10 +26,10 @@ from crawlgauge.core.batch import ROW, Captures
 from crawlgauge.core.captures import Collector
 from crawlgauge.core.sets import first_captures, sort_unique
 from crawlgauge.errors import SourceError
-from crawlgauge.ingest.builder import MAX_ATTRIBUTES, SetBuilder, open_builder
-from crawlgauge.ingest.options import Choices, choose_date
+from crawlgauge.ingest.builder import MAX_ATTRIBUTES, to_attributes, to_rows
+from crawlgauge.ingest.options import Choices
 from crawlgauge.ingest.sorting import KeyMemory
-from crawlgauge.ingest.splitting import Cut, Splitter
+from crawlgauge.ingest.splitting import Cut, OneCrawl, Splitter
 from crawlgauge.keys.names import Names
 from crawlgauge.keys.rules import BY_URL
 from crawlgauge.keys.sampling import KEY_BITS, WHOLE
@@ -117,8 +117,7 @@ class Plan:
 
     def settings(self, names: Names) -> Settings:
         """Return what readers are asked for; `names` numbers hosts and media types."""
-        group = None if self.cut is None else self.cut.group
-        return self.choices.reading(names, is_split=self.cut is not None, group=group)
+        return self.choices.reading(names, self.cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,14 +252,12 @@ class _Reading:
         self._n_found = 0
         for address in plan.addresses:
             conceal(address)
+        self._target: OneCrawl | Splitter
         if plan.cut is None:
-            levels, sampling, most = plan.choices.levels, plan.choices.sampling, plan.row_threshold
-            builder = open_builder(levels, sampling, Names(), memory, row_threshold=most)
-            self._target: Splitter | SetBuilder = builder
-            self._builders, self._rest = {plan.label: builder}, Counter[str]()
+            self._target = OneCrawl(plan.label, plan.choices, memory, plan.row_threshold)
+            self._target.needs_times = plan.needs_times
         else:
-            self._target = splitter = Splitter(plan.cut, plan.choices, memory)
-            self._builders, self._rest = splitter.builders, splitter.rest
+            self._target = Splitter(plan.cut, plan.choices, memory)
         self._settings = plan.settings(self._target.names)
 
     @property
@@ -272,9 +269,6 @@ class _Reading:
         return self._target.row_threshold
 
     def add(self, captures: Captures) -> None:
-        if self._plan.needs_times and captures.n_captures and not captures.has_times:
-            # Hours of reading would end with the same message.
-            choose_date(self._plan.label, None, {})
         self._n_found += captures.n_captures + sum(captures.excluded.values())
         self._n_found += 0 if captures.left_out is None else len(captures.left_out)
         self._target.add(captures)
@@ -338,7 +332,7 @@ class _Reading:
         """Yield what was found."""
         slots, bits = self._plan.slots, self._plan.range_bits
         crawls = {}
-        for label, builder in self._builders.items():
+        for label, builder in self._target.builders.items():
             runs = {BY_URL: builder.runs, **{one.level: one.runs for one in builder.levels}}
             for level, of_level in runs.items():
                 # When the first ones are asked for, it is known below which key all are there.
@@ -346,10 +340,8 @@ class _Reading:
                     for part, some in _cut_ranges(keys, bits):
                         yield from _pack_keys(keys[some], slots[part], label, level, part)
             found = builder.finish_attributes()
-            texts = [[*map(str.encode, some), b""] for some in (found.hosts, found.mimes)]
-            columns = found.keys, found.times, found.statuses, found.host_codes, found.mime_codes
             for part, some in _cut_ranges(found.keys, bits):
-                data = _pack_attributes((one[some] for one in columns), *texts)
+                data = pickle.dumps(found.part(some))
                 yield slots[part], label, ATTRIBUTES, part, 0, 0, data
             crawls[label] = CrawlPart(
                 captures=summarise(**_look_up(builder, _COUNTED)),
@@ -358,7 +350,8 @@ class _Reading:
                 levels={one.level: _look_up(one, _COUNTED_OF_LEVEL) for one in builder.levels},
             )
         log = tuple((one.levelno, one.getMessage()) for one in self._log.buffer)
-        report = TaskReport(pieces=tuple(self._pieces), crawls=crawls, rest=self._rest, log=log)
+        pieces, rest = tuple(self._pieces), self._target.rest
+        report = TaskReport(pieces=pieces, crawls=crawls, rest=rest, log=log)
         yield slots[0], "", REPORT, 0, 0, 0, pickle.dumps(report)
 
 
@@ -410,36 +403,9 @@ def _pack_keys(keys: Keys, slot: int, label: str, level: str, part: int) -> Iter
         yield slot, label, level, part, some.size, total, some.tobytes()
 
 
-def _pack_attributes(columns: Iterable[NDArray[np.integer]], *texts: Sequence[bytes]) -> bytes:
-    """Return attributes, whose last columns are codes of hosts and media types, as bytes.
-
-    The last of each kind of texts stands for none.
-    """
-    *numbers, hosts, mimes = map(np.ascontiguousarray, columns)
-    coded = []
-    for codes, known in zip((hosts, mimes), texts, strict=True):
-        used, places = np.unique(codes, return_inverse=True)
-        coded.append((places.astype(np.int32), [known[code] for code in used.tolist()]))
-    return pickle.dumps((numbers, coded))
-
-
 def unpack_attributes(data: bytes, names: Names) -> NDArray[np.void]:
-    """Return attributes as `ROW`.
-
-    Parameters
-    ----------
-    data
-        As `_pack_attributes` has made it.
-    names
-        Numbers hosts and media types.
-    """
-    (keys, times, statuses), coded = pickle.loads(data)  # noqa: S301 - of our own tasks
-    (hosts, host_texts), (mimes, mime_texts) = coded
-    rows = np.zeros(keys.size, ROW)
-    rows["key"], rows["time"], rows["status"] = keys, times, statuses
-    rows["host"] = names.name_hosts(host_texts)[hosts]
-    rows["mime"] = names.name_types(mime_texts)[mimes]
-    return rows
+    """Return the attributes of a row as `ROW`; `names` numbers hosts and media types."""
+    return to_rows(pickle.loads(data), names)  # noqa: S301 - of our own tasks
 
 
 def _to_batches(rows: Iterator[Row]) -> Iterator[pa.RecordBatch]:
@@ -485,5 +451,4 @@ def _merge_attributes(pieces: list[bytes]) -> bytes:
     names = Names()
     rows = np.concatenate([unpack_attributes(piece, names) for piece in pieces])
     rows = first_captures(rows, names.hosts, names.types)[: MAX_ATTRIBUTES + 1]
-    columns = (rows[name] for name in ("key", "time", "status", "host", "mime"))
-    return _pack_attributes(columns, [*names.hosts.texts(), b""], [*names.types.texts(), b""])
+    return pickle.dumps(to_attributes(rows, names, WHOLE))

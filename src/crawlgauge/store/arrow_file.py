@@ -20,6 +20,7 @@ _MAGIC = b"ARROW1\0\0"
 _VERSION = 4  # V5, of all files since Arrow 1.0
 _SCHEMA, _DICTIONARY_BATCH, _RECORD_BATCH = 1, 2, 3
 _INT, _UTF8, _TIMESTAMP = 2, 5, 10
+_OFFSET = "UOffsetTRelative"
 _ALIGNMENT = 64
 """Of all buffers, as Arrow recommends it."""
 
@@ -73,7 +74,6 @@ def write_table(
         length if all values are known) and values; for texts also their bounds and their bytes.
     """
     writer = _Writer(file, columns)
-    writer.write_message(_SCHEMA, writer.schema({}), 0)
     layout: dict[str, list[int]] = {column.name: [] for column in columns}
     for number, column in enumerate(columns):
         if column.texts is not None:
@@ -81,15 +81,12 @@ def write_table(
             buffers = [b"", bounds.tobytes(), b"".join(column.texts)]
             places = writer.write_batch(len(column.texts), [0], buffers, dictionary=number)
             layout[column.name] = [*places[1], *places[2]]
-    contents: list[bytes] = []
+    contents, n_nulls = [], []
     for column in columns:
-        valid = column.is_valid
-        is_whole = valid is None or bool(valid.all())
-        contents += [
-            b"" if is_whole or valid is None else np.packbits(valid, bitorder="little").tobytes(),
-            np.ascontiguousarray(column.values).tobytes(),
-        ]
-    n_nulls = [0 if c.is_valid is None else int((~c.is_valid).sum()) for c in columns]
+        valid = np.empty(0, np.bool_) if column.is_valid is None else column.is_valid
+        n_nulls.append(int(np.count_nonzero(~valid)))
+        bits = np.packbits(valid, bitorder="little").tobytes() if n_nulls[-1] else b""
+        contents += [bits, column.values.tobytes()]
     places = writer.write_batch(columns[0].values.size, n_nulls, contents)
     for column, validity, values in zip(columns, places[::2], places[1::2], strict=True):
         layout[column.name] = [*validity, *values, *layout[column.name]]
@@ -109,7 +106,6 @@ class KeysFile:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._writer = _Writer(file, [Column(name="key", values=np.empty(0, np.uint64))])
-        self._writer.write_message(_SCHEMA, self._writer.schema({}), 0)
         self._start = file.tell()
         self._write_header(1)
         self.offset = file.tell()
@@ -149,7 +145,6 @@ class BatchesFile:
     def __init__(self, file: BinaryIO, columns: Mapping[str, np.dtype[np.unsignedinteger]]) -> None:
         empty = [Column(name=name, values=np.empty(0, dtype)) for name, dtype in columns.items()]
         self._writer = _Writer(file, empty)
-        self._writer.write_message(_SCHEMA, self._writer.schema({}), 0)
 
     def write(self, *values: NDArray[np.unsignedinteger]) -> list[int]:
         """Write further rows, a column after the other; return where each column begins."""
@@ -171,18 +166,15 @@ class _Writer:
         self.batches: list[_Block] = []
         self._dictionaries: list[_Block] = []
         file.write(_MAGIC)
+        self.write_message(_SCHEMA, self._schema({}), 0)
 
     def write_message(
         self, kind: int, header: tuple[flatbuffers.Builder, int], n_bytes: int
     ) -> _Block:
         """Write a message that so many bytes will follow, so that they begin at a round place."""
         builder, place = header
-        builder.StartObject(5)
-        builder.PrependInt16Slot(0, _VERSION, 0)
-        builder.PrependUint8Slot(1, kind, 0)
-        builder.PrependUOffsetTRelativeSlot(2, place, 0)
-        builder.PrependInt64Slot(3, n_bytes, 0)
-        builder.Finish(builder.EndObject())
+        slots = (0, "Int16", _VERSION), (1, "Uint8", kind), (2, _OFFSET, place)
+        builder.Finish(_write_object(builder, 5, *slots, (3, "Int64", n_bytes)))
         content = bytes(builder.Output())
         start = self._file.tell()
         content += bytes(-(start + 8 + len(content)) % _ALIGNMENT)
@@ -205,10 +197,8 @@ class _Writer:
         kind = _RECORD_BATCH
         if dictionary is not None:
             builder, batch = header
-            builder.StartObject(3)
-            builder.PrependInt64Slot(0, dictionary, 0)
-            builder.PrependUOffsetTRelativeSlot(1, batch, 0)
-            header, kind = (builder, builder.EndObject()), _DICTIONARY_BATCH
+            place_of = _write_object(builder, 3, (0, "Int64", dictionary), (1, _OFFSET, batch))
+            header, kind = (builder, place_of), _DICTIONARY_BATCH
         blocks = self.batches if dictionary is None else self._dictionaries
         blocks.append(self.write_message(kind, header, place))
         start = self._file.tell()
@@ -220,18 +210,14 @@ class _Writer:
     def finish(self, metadata: Mapping[str, str]) -> None:
         """Write the end of the file, which says where everything is."""
         self._file.write(struct.pack("<Ii", 0xFFFFFFFF, 0))
-        builder, schema = self.schema(metadata)
+        builder, schema = self._schema(metadata)
         blocks = [_write_blocks(builder, found) for found in (self._dictionaries, self.batches)]
-        builder.StartObject(5)
-        builder.PrependInt16Slot(0, _VERSION, 0)
-        builder.PrependUOffsetTRelativeSlot(1, schema, 0)
-        builder.PrependUOffsetTRelativeSlot(2, blocks[0], 0)
-        builder.PrependUOffsetTRelativeSlot(3, blocks[1], 0)
-        builder.Finish(builder.EndObject())
+        slots = (0, "Int16", _VERSION), (1, _OFFSET, schema), (2, _OFFSET, blocks[0])
+        builder.Finish(_write_object(builder, 5, *slots, (3, _OFFSET, blocks[1])))
         footer = bytes(builder.Output())
         self._file.write(footer + struct.pack("<i", len(footer)) + _MAGIC[:6])
 
-    def schema(self, metadata: Mapping[str, str]) -> tuple[flatbuffers.Builder, int]:
+    def _schema(self, metadata: Mapping[str, str]) -> tuple[flatbuffers.Builder, int]:
         """Return what says which columns there are, and what they are."""
         builder = flatbuffers.Builder(1024)
         fields = _write_vector(
@@ -240,15 +226,9 @@ class _Writer:
         pairs = []
         for key, value in metadata.items():
             texts = builder.CreateString(key), builder.CreateString(value)
-            builder.StartObject(2)
-            builder.PrependUOffsetTRelativeSlot(0, texts[0], 0)
-            builder.PrependUOffsetTRelativeSlot(1, texts[1], 0)
-            pairs.append(builder.EndObject())
+            pairs.append(_write_object(builder, 2, (0, _OFFSET, texts[0]), (1, _OFFSET, texts[1])))
         entries = _write_vector(builder, pairs)
-        builder.StartObject(4)
-        builder.PrependUOffsetTRelativeSlot(1, fields, 0)
-        builder.PrependUOffsetTRelativeSlot(2, entries, 0)
-        return builder, builder.EndObject()
+        return builder, _write_object(builder, 4, (1, _OFFSET, fields), (2, _OFFSET, entries))
 
     def record_batch(
         self, n_rows: int, n_nulls: Sequence[int], buffers: Sequence[tuple[int, int]]
@@ -257,45 +237,39 @@ class _Writer:
         builder = flatbuffers.Builder(1024)
         nodes = _write_pairs(builder, [(n_rows, n_null) for n_null in n_nulls])
         places = _write_pairs(builder, buffers)
-        builder.StartObject(4)
-        builder.PrependInt64Slot(0, n_rows, 0)
-        builder.PrependUOffsetTRelativeSlot(1, nodes, 0)
-        builder.PrependUOffsetTRelativeSlot(2, places, 0)
-        return builder, builder.EndObject()
+        slots = (0, "Int64", n_rows), (1, _OFFSET, nodes), (2, _OFFSET, places)
+        return builder, _write_object(builder, 4, *slots)
 
 
 def _write_field(builder: flatbuffers.Builder, number: int, column: Column) -> int:
     name = builder.CreateString(column.name)
     children = _write_vector(builder, [])
-    integers = _write_int(builder, column.values.dtype)
-    kind, dictionary = _INT, 0
+    dtype, dictionary = column.values.dtype, 0
+    bits, is_signed = (0, "Int32", 8 * dtype.itemsize), (1, "Bool", dtype.kind == "i")
+    kind, of_kind = _INT, _write_object(builder, 2, bits, is_signed)
     if column.texts is not None:
-        builder.StartObject(3)
-        builder.PrependInt64Slot(0, number, 0)
-        builder.PrependUOffsetTRelativeSlot(1, integers, 0)
-        dictionary = builder.EndObject()
-        builder.StartObject(0)
-        integers, kind = builder.EndObject(), _UTF8
+        dictionary = _write_object(builder, 3, (0, "Int64", number), (1, _OFFSET, of_kind))
+        kind, of_kind = _UTF8, _write_object(builder, 0)
     elif column.is_time:
         zone = builder.CreateString("UTC")
-        builder.StartObject(2)
-        builder.PrependUOffsetTRelativeSlot(1, zone, 0)
-        integers, kind = builder.EndObject(), _TIMESTAMP
-    builder.StartObject(7)
-    builder.PrependUOffsetTRelativeSlot(0, name, 0)
-    builder.PrependBoolSlot(1, column.is_valid is not None, 0)
-    builder.PrependUint8Slot(2, kind, 0)
-    builder.PrependUOffsetTRelativeSlot(3, integers, 0)
-    if dictionary:
-        builder.PrependUOffsetTRelativeSlot(4, dictionary, 0)
-    builder.PrependUOffsetTRelativeSlot(5, children, 0)
-    return int(builder.EndObject())
+        kind, of_kind = _TIMESTAMP, _write_object(builder, 2, (1, _OFFSET, zone))
+    return _write_object(
+        builder,
+        7,
+        (0, _OFFSET, name),
+        (1, "Bool", column.is_valid is not None),
+        (2, "Uint8", kind),
+        (3, _OFFSET, of_kind),
+        (4, _OFFSET, dictionary),
+        (5, _OFFSET, children),
+    )
 
 
-def _write_int(builder: flatbuffers.Builder, dtype: np.dtype[np.integer]) -> int:
-    builder.StartObject(2)
-    builder.PrependInt32Slot(0, 8 * dtype.itemsize, 0)
-    builder.PrependBoolSlot(1, dtype.kind == "i", 0)
+def _write_object(builder: flatbuffers.Builder, n_slots: int, *slots: tuple[int, str, int]) -> int:
+    """Write an object: of those of its slots that are not empty, number, kind and content."""
+    builder.StartObject(n_slots)
+    for number, kind, content in slots:
+        getattr(builder, f"Prepend{kind}Slot")(number, content, 0)
     return int(builder.EndObject())
 
 

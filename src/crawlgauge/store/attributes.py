@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,17 @@ from crawlgauge.store.files import explain_os_error, partial_file, sync_folder, 
 from crawlgauge.store.key_set import KeyReader, damaged, missing
 
 __all__ = ["Attributes", "read_attributes", "write_attributes"]
+
+Integer = TypeVar("Integer", bound=np.integer)
+
+
+_COLUMNS = {
+    "keys": np.uint64,
+    "times": np.int64,
+    "statuses": np.int16,
+    "host_codes": np.int32,
+    "mime_codes": np.int32,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,7 +61,7 @@ class Attributes:
     threshold: int
 
     def __post_init__(self) -> None:
-        columns = (self.keys, self.times, self.statuses, self.host_codes, self.mime_codes)
+        columns = [getattr(self, name) for name in _COLUMNS]
         if any(column.shape != self.keys.shape for column in columns):
             raise ValueError("the columns of attributes differ in length")
         if np.any(self.keys[1:] <= self.keys[:-1]):
@@ -65,34 +77,22 @@ class Attributes:
     def __len__(self) -> int:
         return int(self.keys.size)
 
-    def below(self, threshold: int) -> "Attributes":
-        """Return those of the keys below a threshold."""
-        if threshold >= self.threshold:
-            return self
-        n_kept = int(np.searchsorted(self.keys, np.uint64(threshold)))
-        return replace(
-            self,
-            keys=self.keys[:n_kept],
-            times=self.times[:n_kept],
-            statuses=self.statuses[:n_kept],
-            host_codes=self.host_codes[:n_kept],
-            mime_codes=self.mime_codes[:n_kept],
-            threshold=threshold,
-        )
+    def part(self, some: slice) -> "Attributes":
+        """Return those of some of the keys, with no more hosts and media types than these have."""
+        columns: dict[str, Any] = {name: getattr(self, name)[some] for name in _COLUMNS}
+        for codes, texts in (("host_codes", "hosts"), ("mime_codes", "mimes")):
+            used, places = np.unique(columns[codes], return_inverse=True)
+            # The first of them may stand for none.
+            n_none = int(np.count_nonzero(used == NO_CODE))
+            columns[codes] = (places - n_none).astype(np.int32)
+            columns[texts] = tuple(getattr(self, texts)[code] for code in used[n_none:].tolist())
+        return replace(self, **columns)
 
     @classmethod
     def nothing(cls) -> "Attributes":
         """Return attributes of no key at all."""
-        return cls(
-            keys=np.empty(0, np.uint64),
-            times=np.empty(0, np.int64),
-            statuses=np.empty(0, np.int16),
-            host_codes=np.empty(0, np.int32),
-            mime_codes=np.empty(0, np.int32),
-            hosts=(),
-            mimes=(),
-            threshold=1,
-        )
+        columns: dict[str, Any] = {name: np.empty(0, kind) for name, kind in _COLUMNS.items()}
+        return cls(**columns, hosts=(), mimes=(), threshold=1)
 
 
 def write_attributes(folder: Path, attributes: Attributes) -> StoredAttributes:
@@ -168,16 +168,16 @@ def read_attributes(folder: AnyPath, stored: StoredAttributes, crawl_set: CrawlS
     # The set's file tells how many keys there can be at most.
     keys = KeyReader(crawl_set).smallest(stored.n_rows)
     try:
-        times, _ = _read_column(content, stored, "time", NO_TIME)
-        statuses, _ = _read_column(content, stored, "status", NO_STATUS)
-        host_codes, hosts = _read_column(content, stored, "host", NO_CODE)
-        mime_codes, mimes = _read_column(content, stored, "mime", NO_CODE)
+        times, _ = _read_column(content, stored, "time", NO_TIME, np.int64)
+        statuses, _ = _read_column(content, stored, "status", NO_STATUS, np.int16)
+        host_codes, hosts = _read_column(content, stored, "host", NO_CODE, np.int32)
+        mime_codes, mimes = _read_column(content, stored, "mime", NO_CODE, np.int32)
         return Attributes(
             keys=keys,
-            times=times.astype(np.int64, copy=False),
-            statuses=statuses.astype(np.int16, copy=False),
-            host_codes=host_codes.astype(np.int32, copy=False),
-            mime_codes=mime_codes.astype(np.int32, copy=False),
+            times=times,
+            statuses=statuses,
+            host_codes=host_codes,
+            mime_codes=mime_codes,
             hosts=hosts,
             mimes=mimes,
             threshold=stored.threshold,
@@ -187,8 +187,8 @@ def read_attributes(folder: AnyPath, stored: StoredAttributes, crawl_set: CrawlS
 
 
 def _read_column(
-    content: bytes, stored: StoredAttributes, name: str, missing_value: int
-) -> tuple[NDArray[np.integer], tuple[str, ...]]:
+    content: bytes, stored: StoredAttributes, name: str, missing_value: int, wanted: type[Integer]
+) -> tuple[NDArray[Integer], tuple[str, ...]]:
     """Return the values of a column, and the texts that they stand for."""
     kind, valid_at, n_valid, values_at, n_values, *texts_at = stored.layout[name]
     dtype = np.dtype(kind)
@@ -199,10 +199,11 @@ def _read_column(
         bits = np.frombuffer(content, np.uint8, n_valid, valid_at)
         is_valid = np.unpackbits(bits, count=stored.n_rows, bitorder="little").view(np.bool_)
         values = np.where(is_valid, values, values.dtype.type(missing_value))
+    wide = values.astype(wanted, copy=False)
     if not texts_at:
-        return values, ()
+        return wide, ()
     bounds_at, n_bounds, bytes_at, _ = texts_at
     bounds = bytes_at + np.frombuffer(content, np.int32, n_bounds // 4, bounds_at).astype(np.int64)
     if np.any(bounds < 0) or np.any(bounds[1:] < bounds[:-1]):
         raise ValueError(f"the texts of {name} overlap")
-    return values, tuple(content[start:end].decode() for start, end in pairwise(bounds.tolist()))
+    return wide, tuple(content[start:end].decode() for start, end in pairwise(bounds.tolist()))

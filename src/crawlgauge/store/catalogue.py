@@ -6,7 +6,7 @@ manifests.
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -28,9 +28,8 @@ from crawlgauge.store.crawl_writer import (
     CRAWLS,
     STORE_FILE,
     CrawlWriter,
-    create_local,
-    hold_local,
-    remove_local_if_empty,
+    LocalPlace,
+    StorePlace,
 )
 from crawlgauge.store.files import explain_os_error
 
@@ -171,7 +170,7 @@ class Store:
                 )
         with ExitStack() as stack:
             with explain_os_error("write", folder):
-                writer = stack.enter_context(self._hold(label))
+                writer = stack.enter_context(_find_place(self.path, self.key_rule).hold(label))
             yield writer
 
     def remove(self, label: str) -> None:
@@ -193,15 +192,6 @@ class Store:
     def folder(self, label: str) -> AnyPath:
         """Return the folder of a crawl, whether it is there or not."""
         return self.path / CRAWLS / check_label(label)
-
-    def _hold(self, label: str) -> AbstractContextManager[CrawlWriter]:
-        document = _to_store_file(self.key_rule)
-        if isinstance(self.path, RemotePath):
-            # Stores on the disk need nothing of it.
-            from crawlgauge.store.remote_store import hold_remote
-
-            return hold_remote(self.path, label, document)
-        return hold_local(self.path, label, document)
 
     def _manifest_if_there(self, label: str) -> Manifest | None:
         """Return all that is known of a crawl, unless it was removed since it was listed."""
@@ -309,31 +299,22 @@ def store_for_adding(path: AnyPath, rule: KeyRule) -> Iterator[Store]:
     finally:
         # On object storage a listing may be late: only one that was made just now is looked at.
         if is_new or isinstance(path, Path):
-            _remove_if_empty(store.path)
+            _find_place(path, store.key_rule).remove_if_empty()
 
 
 def create_store(path: AnyPath, key_rule: str) -> None:
     """Make a store where there is none; one that is there is left as it is."""
-    document = _to_store_file(key_rule)
+    _find_place(path, key_rule).create()
+
+
+def _find_place(path: AnyPath, key_rule: str) -> StorePlace:
+    document = to_document({"schema": _SCHEMA, "key_rule": key_rule})
     if isinstance(path, RemotePath):
-        from crawlgauge.store.remote_store import create_remote
+        # Stores on the disk need nothing of it.
+        from crawlgauge.store.remote_store import RemotePlace
 
-        create_remote(path, document)
-    else:
-        create_local(path, document)
-
-
-def _to_store_file(key_rule: str) -> bytes:
-    return to_document({"schema": _SCHEMA, "key_rule": key_rule})
-
-
-def _remove_if_empty(path: AnyPath) -> None:
-    if isinstance(path, RemotePath):
-        from crawlgauge.store.remote_store import remove_remote_if_empty
-
-        remove_remote_if_empty(path)
-    else:
-        remove_local_if_empty(path)
+        return RemotePlace(path, document)
+    return LocalPlace(path, document)
 
 
 # ------------------------------------------------------------------------------------ verifying

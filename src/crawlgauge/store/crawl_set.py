@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -20,8 +20,8 @@ from crawlgauge.errors import CrawlError, Damage, StoreError
 from crawlgauge.keys.rules import BY_URL, LEVELS
 from crawlgauge.keys.sampling import WHOLE, rate_of
 from crawlgauge.provenance import Provenance
-from crawlgauge.sources.remote import AnyPath
-from crawlgauge.store.files import PARTIAL_PREFIX
+from crawlgauge.sources.remote import AnyPath, RemotePath
+from crawlgauge.store.files import PARTIAL_PREFIX, replace_file
 
 __all__ = [
     "ADD_AGAIN",
@@ -34,6 +34,7 @@ __all__ = [
     "check_document",
     "has_leftovers",
     "is_own_file",
+    "put_file",
     "to_document",
 ]
 
@@ -193,7 +194,7 @@ class CrawlSet:
             "level": self.level,
             "key_rule": self.key_rule,
             # Beyond what numbers in JSON hold exactly.
-            "threshold": f"{self.threshold:#x}",
+            "threshold": hex(self.threshold),
             "n_captures": self.n_captures,
             "rejected": dict(self.rejected),
             "excluded": dict(self.excluded),
@@ -246,13 +247,7 @@ class Manifest:
             "schema": _SCHEMA,
             "label": self.label,
             "sets": [_set_to_dict(item) for item in self.sets.values()],
-            "attributes": {
-                "file": self.attributes.file,
-                "sha256": self.attributes.sha256,
-                "n_rows": self.attributes.n_rows,
-                "threshold": f"{self.attributes.threshold:#x}",
-                "layout": self.attributes.layout,
-            },
+            "attributes": asdict(self.attributes) | {"threshold": hex(self.attributes.threshold)},
         }
         return to_document(content)
 
@@ -314,6 +309,17 @@ def check_document(content: bytes, path: AnyPath, schema: str) -> dict[str, Any]
     return document
 
 
+def put_file(path: AnyPath, data: bytes) -> None:
+    """Make or replace a file, whole, on the disk or on object storage."""
+    if isinstance(path, RemotePath):
+        # Stores on the disk need nothing of it.
+        from crawlgauge.store.objects import Objects
+
+        Objects(path.parent).put(path.name, data)
+    else:
+        replace_file(path, data)
+
+
 def is_own_file(name: str) -> bool:
     """Tell whether a file of a crawl's folder, but for manifest and lock, is the store's own."""
     return _OWN_FILE.fullmatch(name) is not None or name.startswith(PARTIAL_PREFIX)
@@ -335,17 +341,11 @@ def _own_name(name: str) -> str:
 
 
 def _set_to_dict(item: CrawlSet) -> dict[str, Any]:
-    stored = item.stored
     return {
         **item.to_dict(),
-        "file": stored.file,
-        "frame": stored.frame,
-        "n_bytes": stored.n_bytes,
-        "offset": stored.offset,
-        "n_keys": stored.n_keys,
-        "block_keys": stored.block_keys,
-        "checksums": "".join(f"{checksum:08x}" for checksum in stored.checksums),
-        "fences": "".join(f"{fence:016x}" for fence in stored.fences),
+        **asdict(item.stored),
+        "checksums": "".join(f"{checksum:08x}" for checksum in item.stored.checksums),
+        "fences": "".join(f"{fence:016x}" for fence in item.stored.fences),
     }
 
 
@@ -375,10 +375,7 @@ def _set_from_dict(document: Mapping[str, Any], folder: AnyPath) -> CrawlSet:
     stored = StoredKeys(
         file=_own_name(document["file"]),
         frame=document["frame"],
-        n_bytes=_count(document["n_bytes"]),
-        offset=_count(document["offset"]),
-        n_keys=_count(document["n_keys"]),
-        block_keys=_count(document["block_keys"]),
+        **_counts(document, "n_bytes", "offset", "n_keys", "block_keys"),
         checksums=tuple(int(checksums[k : k + 8], 16) for k in range(0, len(checksums), 8)),
         fences=tuple(int(fences[k : k + 16], 16) for k in range(0, len(fences), 16)),
     )
@@ -399,11 +396,10 @@ def _set_from_dict(document: Mapping[str, Any], folder: AnyPath) -> CrawlSet:
         level=document["level"],
         key_rule=str(document["key_rule"]),
         threshold=threshold,
-        n_captures=_count(document["n_captures"]),
         rejected=_counts(document["rejected"]),
         excluded=_counts(document["excluded"]),
         unassigned=_counts(document["unassigned"]),
-        n_no_status=_count(document["n_no_status"]),
+        **_counts(document, "n_captures", "n_no_status"),
         n_by_digest=_count(document.get("n_by_digest", 0)),
         days=days,
         damage=tuple(map(Damage.from_dict, document["damage"])),
@@ -435,8 +431,9 @@ def _count(value: object) -> int:
     return value
 
 
-def _counts(values: Mapping[str, object]) -> dict[str, int]:
-    return {name: _count(n) for name, n in values.items()}
+def _counts(values: Mapping[str, object], *names: str) -> dict[str, int]:
+    """Return all members, or those of some names, that must be counts."""
+    return {name: _count(values[name]) for name in names or values}
 
 
 def _threshold(text: str) -> int:

@@ -1,4 +1,4 @@
-"""What it takes to write a crawl, into whichever kind of store, and where in it everything is.
+"""How a crawl is held, written, shown and removed, in whichever kind of store, and where all is.
 
 ::
 
@@ -11,11 +11,12 @@
 
 import logging
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from crawlgauge.errors import StoreBusy, StoreError
 from crawlgauge.sources.remote import AnyPath
@@ -35,24 +36,16 @@ from crawlgauge.store.spilling import SPILL_FOLDER, remove_abandoned
 if TYPE_CHECKING:
     from crawlgauge.store.attributes import Attributes
     from crawlgauge.store.key_set import Keys
-if TYPE_CHECKING:
-    from crawlgauge.store.attributes import Attributes
 
 __all__ = [
     "CACHE",
     "CRAWLS",
     "STORE_FILE",
     "CrawlWriter",
+    "LocalPlace",
+    "StorePlace",
     "UnwrittenSet",
-    "create_local",
-    "hold_local",
-    "remove_local_if_empty",
-    "write_crawl",
 ]
-
-
-# ------ what it takes to write a crawl, into whichever kind of store, and where in it everything is
-
 
 STORE_FILE = "store.json"
 CRAWLS = "crawls"
@@ -78,18 +71,22 @@ class UnwrittenSet:
     n_most: int
 
 
-class CrawlWriter(Protocol):
-    """Writes one crawl that is held for writing; see `Store.writing`."""
+class CrawlWriter(ABC):
+    """Writes one crawl that is held for writing; see `Store.writing`.
+
+    Parameters
+    ----------
+    label
+        The crawl's.
+    folder
+        Where the crawl is, or will be.
+    """
+
+    def __init__(self, label: str, folder: AnyPath) -> None:
+        self.label, self.folder = label, folder
 
     @property
-    def label(self) -> str:
-        """The crawl's."""
-
-    @property
-    def folder(self) -> AnyPath:
-        """Where the crawl is, or will be."""
-
-    @property
+    @abstractmethod
     def workplace(self) -> Path:
         """The folder on the disk that its files are made in; it exists."""
 
@@ -101,29 +98,115 @@ class CrawlWriter(Protocol):
         StoreError
             If that is not possible; the crawl is as it was.
         """
+        from crawlgauge.store.attributes import write_attributes
+        from crawlgauge.store.key_set import write_keys
+
+        folder = self.workplace
+        with explain_os_error("write", folder):
+            written = [
+                write_keys(folder, item.ranges, item.description, n_most=item.n_most)
+                for item in sets
+            ]
+            manifest = Manifest(
+                label=self.label,
+                sets={item.level: item for item in written},
+                attributes=write_attributes(folder, attributes),
+            )
+        with explain_os_error("write", self.folder):
+            self._show(manifest)
+        self._try_to_clean()
+        return manifest
 
     def remove(self) -> None:
         """Take the crawl away."""
+        with explain_os_error("write", self.folder):
+            self._hide()
+        self._try_to_clean()
+
+    def clean(self, *, min_age: float = 0.0) -> None:
+        """Delete what the manifest does not name: leftovers of killed processes, old sets."""
+        found, content = self._look()
+        wanted = set[str]()
+        if content is not None:
+            try:
+                wanted = Manifest.from_bytes(content, self.folder, self.label).names
+            except StoreError:
+                return  # A damaged manifest names nothing; replacing the crawl heals it.
+        for name, age in found.items():
+            if is_own_file(name) and name not in wanted and age >= min_age:
+                self._delete(name)
+
+    def _try_to_clean(self) -> None:
+        try:
+            self.clean()
+        except OSError as error:
+            # What was asked for is done; whoever writes next cleans up.
+            _log.warning("leftovers stay in %s: %s", self.folder, error.strerror or error)
+
+    @abstractmethod
+    def _show(self, manifest: Manifest) -> None:
+        """Make the crawl visible, all at once."""
+
+    @abstractmethod
+    def _hide(self) -> None:
+        """Take the manifest away, which is the crawl to others."""
+
+    @abstractmethod
+    def _look(self) -> tuple[dict[str, float], bytes | None]:
+        """Return the names of its files, each with its age in seconds, and then its manifest.
+
+        In this order: what is named later than it was listed is not deleted.
+        """
+
+    @abstractmethod
+    def _delete(self, name: str) -> None: ...
 
 
-def write_crawl(
-    folder: Path, label: str, sets: Sequence[UnwrittenSet], attributes: "Attributes"
-) -> Manifest:
-    """Write the files of a crawl into a folder on the disk, but for its manifest."""
-    from crawlgauge.store.attributes import write_attributes
-    from crawlgauge.store.key_set import write_keys
+class StorePlace(ABC):
+    """Where a store is, or will be: on the disk, or on object storage."""
 
-    written = [
-        write_keys(folder, item.ranges, item.description, n_most=item.n_most) for item in sets
-    ]
-    return Manifest(
-        label=label,
-        sets={item.level: item for item in written},
-        attributes=write_attributes(folder, attributes),
-    )
+    def __init__(self, document: bytes) -> None:
+        self.document = document
+        """What stands in the store's own file."""
+
+    min_age = 0.0
+    """Seconds: younger files of a crawl may be on their way still, and are not cleaned up."""
+
+    _forgiven: tuple[type[Exception], ...] = (StoreBusy,)
+    """What keeps from cleaning up after others is no matter of whoever writes a crawl."""
+
+    @abstractmethod
+    def create(self) -> None:
+        """Make a store where there is none; one that is there is left as it is."""
+
+    @abstractmethod
+    def remove_if_empty(self) -> None:
+        """Take a store away that holds no crawls; one that does is left as it is."""
+
+    @contextmanager
+    def hold(self, label: str) -> Iterator[CrawlWriter]:
+        """Hold a crawl for writing, and clean up what killed processes have left in the store."""
+        with self._lock(label, patience=_PATIENCE) as writer:
+            # Another process that failed may have taken the empty store away meanwhile.
+            self.create()
+            writer.clean(min_age=self.min_age)
+            for other in self._find_leftovers() - {label}:
+                # A crawl that is being written cleans up after itself.
+                with suppress(*self._forgiven), self._lock(other) as its_writer:
+                    its_writer.clean(min_age=self.min_age)
+            yield writer
+
+    @abstractmethod
+    def _lock(
+        self, label: str, *, patience: float = 0.0
+    ) -> AbstractContextManager[CrawlWriter]: ...
+
+    @abstractmethod
+    def _find_leftovers(self) -> set[str]:
+        """Return the crawls of which there is more than a crawl at rest has."""
 
 
-# ------------------------------------------------------------------------------ A store on the disk
+# ------------------------------------------------------------------------------- on the disk
 
 
 _PATIENCE = 1.0
@@ -132,22 +215,64 @@ _PATIENCE = 1.0
 _log = logging.getLogger(__name__)
 
 
-def create_local(path: Path, document: bytes) -> None:
-    """Make a store where there is none; one that is there is left as it is."""
-    if path.exists() and not path.is_dir():
-        raise StoreError(f"{path} is a file; name a folder for the store")
-    leftovers = list(path.glob(f"{PARTIAL_PREFIX}*"))
-    if not (path / STORE_FILE).exists():
-        if path.is_dir() and not all(_is_of_store(entry.name) for entry in path.iterdir()):
-            raise StoreError(f"{path} is a folder of other files; name another for the store")
-        (path / CRAWLS).mkdir(parents=True, exist_ok=True)
-        try:
-            create_file(path / STORE_FILE, document)
-        except OSError:
-            remove_local_if_empty(path)
-            raise
-    for leftover in leftovers:
-        leftover.unlink(missing_ok=True)
+class LocalPlace(StorePlace):
+    """A store on the disk."""
+
+    _forgiven = (StoreBusy, OSError)
+
+    def __init__(self, path: Path, document: bytes) -> None:
+        super().__init__(document)
+        self._path = path
+
+    def create(self) -> None:
+        """Make a store where there is none; one that is there is left as it is."""
+        path = self._path
+        if path.exists() and not path.is_dir():
+            raise StoreError(f"{path} is a file; name a folder for the store")
+        leftovers = list(path.glob(f"{PARTIAL_PREFIX}*"))
+        if not (path / STORE_FILE).exists():
+            if path.is_dir() and not all(_is_of_store(entry.name) for entry in path.iterdir()):
+                raise StoreError(f"{path} is a folder of other files; name another for the store")
+            (path / CRAWLS).mkdir(parents=True, exist_ok=True)
+            try:
+                create_file(path / STORE_FILE, self.document)
+            except OSError:
+                self.remove_if_empty()
+                raise
+        for leftover in leftovers:
+            leftover.unlink(missing_ok=True)
+
+    def remove_if_empty(self) -> None:
+        """Take a store away that holds no crawls; one that does is left as it is."""
+        # A folder that is not empty cannot be removed, also when another process has just begun.
+        with suppress(OSError):
+            (self._path / CRAWLS).rmdir()
+            shutil.rmtree(self._path / CACHE, ignore_errors=True)
+            (self._path / STORE_FILE).unlink(missing_ok=True)
+            self._path.rmdir()
+
+    @contextmanager
+    def _lock(self, label: str, *, patience: float = 0.0) -> Iterator[CrawlWriter]:
+        folder = self._path / CRAWLS / label
+        with hold_lock(folder, patience=patience):
+            yield _LocalWriter(label, folder)
+
+    def _find_leftovers(self) -> set[str]:
+        """Delete what processes left behind that are no more; those that live keep theirs.
+
+        What another process has just deleted, or may alone delete, is no matter of this one.
+        """
+        remove_abandoned(self._path)
+        for leftover in (self._path / CACHE).glob(f"{PARTIAL_PREFIX}*"):
+            with suppress(OSError):
+                remove_if_abandoned(leftover)
+        found = set()
+        # Each folder that a process has written in holds a lock: any other is not the store's.
+        for lock in (self._path / CRAWLS).glob(f"[!.]*/{LOCK_NAME}"):
+            with suppress(OSError):
+                if has_leftovers([entry.name for entry in lock.parent.iterdir()]):
+                    found.add(lock.parent.name)
+        return found
 
 
 def _is_of_store(name: str) -> bool:
@@ -155,91 +280,26 @@ def _is_of_store(name: str) -> bool:
     return name in {STORE_FILE, CRAWLS, CACHE, SPILL_FOLDER} or name.startswith(PARTIAL_PREFIX)
 
 
-def remove_local_if_empty(path: Path) -> None:
-    """Take a store away that holds no crawls; one that does is left as it is."""
-    # A folder that is not empty cannot be removed, also when another process has just begun.
-    with suppress(OSError):
-        (path / CRAWLS).rmdir()
-        shutil.rmtree(path / CACHE, ignore_errors=True)
-        (path / STORE_FILE).unlink(missing_ok=True)
-        path.rmdir()
+class _LocalWriter(CrawlWriter):
+    """Writes a crawl into a folder whose lock is held."""
 
-
-@contextmanager
-def hold_local(path: Path, label: str, document: bytes) -> "Iterator[LocalCrawlWriter]":
-    """Hold a crawl for writing, and clean up what killed processes have left in the store."""
-    folder = path / CRAWLS / label
-    with hold_lock(folder, patience=_PATIENCE):
-        # Another process that failed may have taken the empty store away meanwhile.
-        create_local(path, document)
-        writer = LocalCrawlWriter(label=label, folder=folder)
-        writer.clean()
-        _clean_up_after_killed(path, label)
-        yield writer
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalCrawlWriter:
-    """Writes a crawl into a folder whose lock is held; see `CrawlWriter`."""
-
-    label: str
     folder: Path
 
     @property
     def workplace(self) -> Path:
-        """The folder on the disk that its files are made in."""
         return self.folder
 
-    def publish(self, sets: Sequence[UnwrittenSet], attributes: "Attributes") -> Manifest:
-        """Write the sets of all levels and make them the crawl's, in place of what was there."""
-        with explain_os_error("write", self.folder):
-            manifest = write_crawl(self.folder, self.label, sets, attributes)
-            replace_file(self.folder / MANIFEST_NAME, manifest.to_bytes())
-        self._try_to_clean()
-        return manifest
+    def _show(self, manifest: Manifest) -> None:
+        replace_file(self.folder / MANIFEST_NAME, manifest.to_bytes())
 
-    def remove(self) -> None:
-        """Take the crawl away."""
-        with explain_os_error("write", self.folder):
-            (self.folder / MANIFEST_NAME).unlink()
-            sync_folder(self.folder)
-        self._try_to_clean()
+    def _hide(self) -> None:
+        (self.folder / MANIFEST_NAME).unlink()
+        sync_folder(self.folder)
 
-    def clean(self) -> None:
-        """Delete what the manifest does not name: leftovers of killed processes, old sets."""
-        wanted: set[str] = set()
+    def _look(self) -> tuple[dict[str, float], bytes | None]:
+        found = {entry.name: 0.0 for entry in self.folder.iterdir() if not entry.is_dir()}
         manifest = self.folder / MANIFEST_NAME
-        if manifest.exists():
-            try:
-                wanted = Manifest.from_bytes(manifest.read_bytes(), self.folder, self.label).names
-            except StoreError:
-                return  # A damaged manifest names nothing; replacing the crawl heals it.
-        for entry in self.folder.iterdir():
-            if is_own_file(entry.name) and entry.name not in wanted and not entry.is_dir():
-                entry.unlink()
+        return found, manifest.read_bytes() if manifest.exists() else None
 
-    def _try_to_clean(self) -> None:
-        try:
-            self.clean()
-        except OSError as error:
-            # What was asked for is done; whoever writes next cleans up.
-            _log.warning("leftovers stay in %s: %s", self.folder, error.strerror)
-
-
-def _clean_up_after_killed(path: Path, label: str) -> None:
-    """Delete what processes left behind that are no more; those that live keep theirs.
-
-    What another process has just deleted, or may alone delete, is no matter of this one.
-    """
-    remove_abandoned(path)
-    for leftover in (path / CACHE).glob(f"{PARTIAL_PREFIX}*"):
-        with suppress(OSError):
-            remove_if_abandoned(leftover)
-    # Each folder that a process has written in holds a lock: any other is not the store's to clean.
-    folders = {lock.parent for lock in (path / CRAWLS).glob(f"[!.]*/{LOCK_NAME}")}
-    for folder in folders - {path / CRAWLS / label}:
-        # A crawl that is being written cleans up after itself.
-        with suppress(StoreBusy, OSError):
-            if has_leftovers([entry.name for entry in folder.iterdir()]):
-                with hold_lock(folder):
-                    LocalCrawlWriter(label=folder.name, folder=folder).clean()
+    def _delete(self, name: str) -> None:
+        (self.folder / name).unlink()

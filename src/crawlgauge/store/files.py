@@ -22,8 +22,8 @@ __all__ = [
     "create_file",
     "explain_os_error",
     "hold_lock",
+    "is_alive",
     "partial_file",
-    "put_file",
     "remove_if_abandoned",
     "replace_file",
     "sync_folder",
@@ -62,12 +62,18 @@ def partial_file(folder: Path, name: str) -> Iterator[Path]:
 def remove_if_abandoned(partial: Path) -> None:
     """Delete an unfinished file unless the process that its name tells is alive."""
     pid = partial.name.removeprefix(PARTIAL_PREFIX).partition("-")[0]
-    try:
-        os.kill(int(pid), 0)
-    except (ValueError, ProcessLookupError):
+    if not pid.isdecimal() or not is_alive(int(pid)):
         partial.unlink(missing_ok=True)
-    except PermissionError:
-        return  # It lives, and belongs to somebody else.
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process runs on this machine, whoever it belongs to."""
+    try:
+        with suppress(PermissionError):
+            os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
 
 
 @contextmanager
@@ -86,17 +92,6 @@ def replace_file(path: Path, data: bytes) -> None:
             file.write(data)
         partial.replace(path)
     sync_folder(path.parent)
-
-
-def put_file(path: AnyPath, data: bytes) -> None:
-    """Make or replace a file, whole, on the disk or on object storage."""
-    if isinstance(path, RemotePath):
-        # Stores on the disk need nothing of it.
-        from crawlgauge.store.objects import Objects
-
-        Objects(path.parent).put(path.name, data)
-    else:
-        replace_file(path, data)
 
 
 def create_file(path: Path, data: bytes) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 from isal import isal_zlib
@@ -34,7 +34,6 @@ __all__ = [
     "Subject",
     "find_index",
     "origin_of",
-    "write_index",
 ]
 
 NO_GROUP = 255
@@ -53,7 +52,7 @@ class IndexDamaged(Exception):  # noqa: N818 - the name says what was met
     """The keys of an index are not those that were written."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Subject:
     """What an index is about, or counts are: the same subject always has the same.
 
@@ -75,9 +74,8 @@ class Subject:
     @classmethod
     def of(cls, sets: Sequence[CrawlSet], threshold: int) -> "Subject":
         """Return what the keys of some sets, of one level and rule, below a threshold are."""
-        checksums = tuple(item.checksum for item in sets)
-        level, key_rule = sets[0].level, sets[0].key_rule
-        return cls(level=level, key_rule=key_rule, threshold=threshold, checksums=checksums)
+        first, checksums = sets[0], tuple(item.checksum for item in sets)
+        return cls(first.level, first.key_rule, threshold, checksums)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON, whose numbers have fewer bits than thresholds."""
@@ -86,12 +84,8 @@ class Subject:
     @classmethod
     def from_dict(cls, document: dict[str, Any]) -> "Subject":
         """Read what `to_dict` returned."""
-        return cls(
-            level=document["level"],
-            key_rule=document["key_rule"],
-            threshold=int(document["threshold"], 16),
-            checksums=tuple(document["checksums"]),
-        )
+        numbers = {"threshold": int(document["threshold"], 16)}
+        return cls(**{**document, **numbers, "checksums": tuple(document["checksums"])})
 
     @property
     def name(self) -> str:
@@ -266,16 +260,8 @@ def find_index(folder: Path, subject: Subject, sizes: Sequence[int]) -> HistoryI
     return None
 
 
-@contextmanager
-def write_index(
-    folder: Path,
-    subject: Subject,
-    range_bits: int,
-    n_most: int,
-    origins: tuple[str, ...] = (),
-    groups: tuple[int, NDArray[np.int32]] | None = None,
-) -> "Iterator[IndexWriter]":
-    """Write an index, range by range, in the place of those of the same level.
+class IndexWriter:
+    """Writes an index, range by range, in the place of those of the same level.
 
     What goes wrong with it is told in the log and is no error: nobody has asked for an index.
 
@@ -294,34 +280,25 @@ def write_index(
     groups
         A threshold, and the groups of all keys below it, −1 for none.
     """
-    threshold, codes = (0, np.empty(0, np.int32)) if groups is None else groups
-    about = {
-        "schema": _SCHEMA,
-        "subject": subject.to_dict(),
-        "origins": origins,
-        "group_threshold": hex(threshold),
-        "range_bits": range_bits,
-    }
-    writer = IndexWriter(folder, subject, about, n_most, codes.astype(np.uint8))
-    try:
-        yield writer
-        writer.publish()
-    finally:
-        writer.close()
-
-
-class IndexWriter:
-    """Writes an index; see `write_index`."""
 
     def __init__(
         self,
         folder: Path,
         subject: Subject,
-        about: dict[str, Any],
+        range_bits: int,
         n_most: int,
-        groups: NDArray[np.uint8],
+        origins: tuple[str, ...] = (),
+        groups: tuple[int, NDArray[np.int32]] | None = None,
     ) -> None:
-        self._folder, self._subject, self._about, self._groups = folder, subject, about, groups
+        threshold, codes = (0, np.empty(0, np.int32)) if groups is None else groups
+        self._folder, self._subject, self._groups = folder, subject, codes.astype(np.uint8)
+        self._about = {
+            "schema": _SCHEMA,
+            "subject": subject.to_dict(),
+            "origins": origins,
+            "group_threshold": hex(threshold),
+            "range_bits": range_bits,
+        }
         n_crawls = len(subject.checksums)
         self._mask_type = next(kind for kind in _MASK_TYPES if 8 * kind.itemsize >= n_crawls)
         self._ranges: list[list[int]] = []
@@ -333,6 +310,19 @@ class IndexWriter:
             self._file = self._stack.enter_context(self._partial.open("wb"))
             types = {"key": np.dtype("<u8"), "mask": self._mask_type, "group": np.dtype("u1")}
             self._table = BatchesFile(self._file, types)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        try:
+            if kind is None:
+                self._publish()
+        finally:
+            # What has not been published is deleted.
+            self._file = None
+            with self._forgiving():
+                self._stack.close()
 
     def add(self, keys: NDArray[np.uint64], masks: NDArray[np.uint64]) -> None:
         """Write the next range."""
@@ -346,7 +336,7 @@ class IndexWriter:
             places = self._table.write(*rows) if keys.size else [0, 0, 0]
             self._ranges.append([keys.size, _checksum(*rows), *places])
 
-    def publish(self) -> None:
+    def _publish(self) -> None:
         """Let others find the index, and delete those that are of no use beside it."""
         if self._file is None or not any(n_rows for n_rows, *_ in self._ranges):
             return
@@ -364,12 +354,6 @@ class IndexWriter:
             about = {"mask_type": self._mask_type.str, "n_bytes": n_bytes, "ranges": self._ranges}
             # Nothing waits for the disk: what a power cut leaves does not fit its checksums.
             replace_file(path, to_document(self._about | about))
-
-    def close(self) -> None:
-        """Delete what has not been published."""
-        self._file = None
-        with self._forgiving():
-            self._stack.close()
 
     @contextmanager
     def _forgiving(self) -> Iterator[None]:

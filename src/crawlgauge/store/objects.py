@@ -17,14 +17,13 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 
 from crawlgauge.errors import StoreBusy, StoreError
@@ -36,6 +35,7 @@ from crawlgauge.sources.remote import (
     request_web,
     with_retries,
 )
+from crawlgauge.store.files import is_alive
 
 LEASE_VARIABLE = "CRAWLGAUGE_LEASE_SECONDS"
 _DEFAULT_SECONDS, _MAX_SECONDS = 60.0, 3600.0
@@ -129,13 +129,15 @@ class Objects:
         """Write an object, whatever is there."""
         self._put(name, content, "overwrite")
 
-    def put_new(self, name: str, content: bytes) -> str:
-        """Write an object where there is none; return its tag, or raise `Conflict`."""
-        return self._put(name, content, "create")
+    def put_if(self, name: str, content: bytes, tag: str | None) -> str:
+        """Write in place of the object with that tag, None for none; raise `Conflict` if it is not.
 
-    def put_if(self, name: str, content: bytes, tag: str) -> str:
-        """Write in place of the object with that tag; return the new tag, or raise `Conflict`."""
-        return self._put(name, content, {"e_tag": tag})
+        Returns
+        -------
+        str
+            The new tag.
+        """
+        return self._put(name, content, "create" if tag is None else {"e_tag": tag})
 
     def delete(self, name: str) -> None:
         """Delete an object if it is there."""
@@ -288,15 +290,64 @@ def lease_seconds() -> float:
 
 
 class Lease:
-    """A claim that is held; made by `hold_lease`."""
+    """The claim to write a crawl, held as long as a block lasts.
 
-    def __init__(self, objects: Objects, name: str, claim: dict[str, Any], tag: str) -> None:
-        self._objects, self._name, self._claim, self._tag = objects, name, claim, tag
+    Parameters
+    ----------
+    objects
+        Where.
+    name
+        The object that is the claim.
+    label
+        The crawl's.
+
+    Raises
+    ------
+    StoreBusy
+        If another process holds the claim.
+    StoreError
+        If the storage does not honour conditions: nothing could be written safely.
+    """
+
+    def __init__(self, objects: Objects, name: str, label: str) -> None:
+        self._objects, self._name, self._label = objects, name, label
+        self._claim: dict[str, Any] = {
+            "owner": f"{os.getpid()} on {socket.gethostname()}",
+            "machine": _this_machine(),
+            "pid": os.getpid(),
+            "token": uuid.uuid4().hex,
+            "seconds": lease_seconds(),
+            "n_renewed": 0,
+        }
         self._is_lost = False
         self._lock = threading.Lock()
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._tag = _acquire(self._objects, self._name, _to_bytes(self._claim), self._label)
+        try:
+            _check_conditions(self._objects, self._name, _to_bytes({**self._claim, "n_renewed": 1}))
+        except BaseException:
+            self._objects.delete(self._name)
+            raise
         self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Give the claim up, so that others need not wait for its end."""
+        self._is_over.set()
+        self._thread.join()
+        try:
+            present = self._objects.read(self._name)
+            # Another process that has it will release it.
+            if present is not None and self._claim["token"].encode() in present.content:
+                with suppress(Conflict):
+                    self._objects.delete_if(self._name, present.tag)
+        except OSError as fault:
+            reason, seconds = fault.strerror or fault, self._claim["seconds"]
+            message = "%s cannot be deleted (%s); it keeps others from writing for %g s"
+            _log.warning(message, self._name, reason, seconds)
 
     def renew(self) -> None:
         """Make sure that the claim is held for its whole time from now on.
@@ -322,21 +373,6 @@ class Lease:
                     "command again when no other writes the crawl"
                 )
 
-    def release(self) -> None:
-        """Give the claim up, so that others need not wait for its end."""
-        self._is_over.set()
-        self._thread.join()
-        try:
-            present = self._objects.read(self._name)
-            # Another process that has it will release it.
-            if present is not None and self._claim["token"].encode() in present.content:
-                with suppress(Conflict):
-                    self._objects.delete_if(self._name, present.tag)
-        except OSError as error:
-            reason, seconds = error.strerror or error, self._claim["seconds"]
-            message = "%s cannot be deleted (%s); it keeps others from writing for %g s"
-            _log.warning(message, self._name, reason, seconds)
-
     def _keep(self) -> None:
         """Renew the claim again and again."""
         while not self._is_over.wait(self._claim["seconds"] / _RENEWALS):
@@ -353,47 +389,6 @@ class Lease:
             raise InterruptedError
 
 
-@contextmanager
-def hold_lease(objects: Objects, name: str, *, label: str) -> Iterator[Lease]:
-    """Hold the claim to write a crawl, as long as the block lasts.
-
-    Parameters
-    ----------
-    objects
-        Where.
-    name
-        The object that is the claim.
-    label
-        The crawl's.
-
-    Raises
-    ------
-    StoreBusy
-        If another process holds the claim.
-    StoreError
-        If the storage does not honour conditions: nothing could be written safely.
-    """
-    claim = {
-        "owner": f"{os.getpid()} on {socket.gethostname()}",
-        "machine": _this_machine(),
-        "pid": os.getpid(),
-        "token": uuid.uuid4().hex,
-        "seconds": lease_seconds(),
-        "n_renewed": 0,
-    }
-    tag = _acquire(objects, name, _to_bytes(claim), label)
-    try:
-        _check_conditions(objects, name, _to_bytes({**claim, "n_renewed": 1}))
-    except BaseException:
-        objects.delete(name)
-        raise
-    lease = Lease(objects, name, claim, tag)
-    try:
-        yield lease
-    finally:
-        lease.release()
-
-
 def _to_bytes(claim: Mapping[str, Any]) -> bytes:
     return json.dumps(claim).encode()
 
@@ -401,11 +396,10 @@ def _to_bytes(claim: Mapping[str, Any]) -> bytes:
 def _acquire(objects: Objects, name: str, claim: bytes, label: str) -> str:
     while True:
         present = objects.read(name)
-        try:
-            if present is None:
-                return objects.put_new(name, claim)
+        if present is not None:
             _check_over(present, label)
-            return objects.put_if(name, claim, present.tag)
+        try:
+            return objects.put_if(name, claim, None if present is None else present.tag)
         except Conflict:
             # Another process was faster: it is seen at the next look, or has gone already.
             time.sleep(0.01)
@@ -421,7 +415,7 @@ def _check_over(present: Stored, label: str) -> None:
         return
     # Servers tell times in whole seconds: a claim may be up to one younger than it seems.
     left = seconds + 1 - present.age
-    is_dead = machine == _this_machine() and not _is_alive(pid)
+    is_dead = machine == _this_machine() and not is_alive(pid)
     if left > 0 and not is_dead and math.isfinite(left):
         shown = "".join(letter if letter.isprintable() else "?" for letter in owner[:80])
         raise StoreBusy(
@@ -432,9 +426,9 @@ def _check_over(present: Stored, label: str) -> None:
 
 def _check_conditions(objects: Objects, name: str, other: bytes) -> None:
     """See that the server refuses what it must refuse, now that the object is there."""
-    for attempt in (objects.put_new, partial(objects.put_if, tag=_WRONG_TAG)):
+    for tag in (None, _WRONG_TAG):
         with suppress(Conflict):
-            attempt(name, other)
+            objects.put_if(name, other, tag)
             raise StoreError(
                 "this storage overwrites objects although it is asked not to (it ignores "
                 "If-None-Match or If-Match), so that crawls could get lost when two processes "
@@ -452,12 +446,3 @@ def _this_machine() -> str:
             return sha256("\n".join(known).encode()).hexdigest()[:16]
     # Process numbers of another machine of the same name mean nothing here.
     return uuid.uuid4().hex
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        with suppress(PermissionError):
-            os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    return True

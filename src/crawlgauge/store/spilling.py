@@ -13,7 +13,6 @@ import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from crawlgauge.errors import StoreBusy, StoreError
@@ -97,12 +96,7 @@ class SpillFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._folder is None or self._lock is None:
             return
         shutil.rmtree(self._folder, ignore_errors=True)
