@@ -26,6 +26,7 @@ from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
 
 __all__ = [
+    "MAX_ATTRIBUTES",
     "LevelBuilder",
     "SetBuilder",
     "open_builder",

@@ -25,6 +25,7 @@ from crawlgauge.sources.what_counts import (
 from crawlgauge.store.catalogue import stored_rule
 
 __all__ = [
+    "ENGINE",
     "Choices",
     "ReadOptions",
     "WhenPresent",

@@ -14,7 +14,13 @@ from crawlgauge.keys.sampling import WHOLE, Sampling
 from crawlgauge.store.key_set import Keys
 from crawlgauge.store.spilling import SpillFolder
 
-__all__ = ["KeyMemory", "SortedKeys", "default_memory", "parse_memory"]
+__all__ = [
+    "MIN_MEMORY",
+    "KeyMemory",
+    "SortedKeys",
+    "default_memory",
+    "parse_memory",
+]
 
 MIN_MEMORY = 256 << 20
 """What reading and sorting take in any case, measured with room to spare."""

@@ -19,6 +19,7 @@ __all__ = [
     "ArchivePair",
     "Comparison",
     "HostHoldings",
+    "HostRow",
     "OwnSeries",
     "TwoLists",
     "compare_archives",

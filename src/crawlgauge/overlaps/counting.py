@@ -36,7 +36,15 @@ from crawlgauge.store.crawl_set import CrawlSet, check_document, put_file, to_do
 from crawlgauge.store.history_index import HistoryIndex, IndexDamaged, IndexWriter, Subject
 from crawlgauge.store.ranges import HashRange, Keys, Part, Progress
 
-__all__ = ["Counted", "SetCounts", "count_parts", "count_sets", "count_store", "count_to_end"]
+__all__ = [
+    "Counted",
+    "SetCounts",
+    "count_parts",
+    "count_sets",
+    "count_store",
+    "count_to_end",
+    "crawl_below",
+]
 
 _LEAST_INDEXED = 1 << 22
 """Fewer keys are counted in less time than it takes to write an index of them."""

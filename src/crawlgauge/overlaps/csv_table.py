@@ -23,7 +23,18 @@ from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
 from crawlgauge.overlaps.table import LEVELS, MISSING, OverlapTable, Pair
 from crawlgauge.provenance import Provenance
 
-__all__ = ["Row", "Sheet", "from_csv", "from_histories_csv", "table_from_sheet", "to_csv"]
+__all__ = [
+    "SIMILARITIES",
+    "Row",
+    "Sheet",
+    "from_csv",
+    "from_histories_csv",
+    "make_histories",
+    "pair_columns",
+    "pair_rows",
+    "table_from_sheet",
+    "to_csv",
+]
 
 _NEEDED = ("a", "date_a", "n_a", "b", "date_b", "n_b")
 SIMILARITIES = ("containment_a_in_b", "containment_b_in_a", "jaccard", "dice")

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from crawlgauge.errors import OverlapError
 
-__all__ = ["MAX_HISTORY_CRAWLS", "Histories", "HostGroups", "move_bits", "pairs_of_masks"]
+__all__ = [
+    "MAX_HISTORIES",
+    "MAX_HISTORY_CRAWLS",
+    "Histories",
+    "HostGroups",
+    "move_bits",
+    "pairs_of_masks",
+]
 
 MAX_HISTORY_CRAWLS = 64
 """A history is one 64-bit word: a bit per crawl."""

@@ -19,7 +19,15 @@ from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.history_index import HistoryIndex
 
-__all__ = ["N_GROUPS", "KeyUnion", "count_below", "count_groups", "group_keys"]
+__all__ = [
+    "N_GROUPS",
+    "Codes",
+    "KeyUnion",
+    "Keys",
+    "count_below",
+    "count_groups",
+    "group_keys",
+]
 
 MAX_ROWS = 1 << 25
 """32 times the keys of a crawl's attributes, at 20 bytes each: 670 MB if it has to be."""

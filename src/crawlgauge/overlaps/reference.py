@@ -26,7 +26,15 @@ from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.ranges import HashRange, Keys, SetReaders, choose_range_bits
 
-__all__ = ["ReferenceList", "find_held", "find_names", "list_urls", "read_urls"]
+__all__ = [
+    "ReferenceList",
+    "are_domains",
+    "find_held",
+    "find_names",
+    "list_urls",
+    "read_reference_names",
+    "read_urls",
+]
 
 _NO_NAME = "no-host"
 _NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+|\[[0-9a-f:]+\]")

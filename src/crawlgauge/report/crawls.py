@@ -11,7 +11,15 @@ from crawlgauge.crawl import Crawl, format_time
 from crawlgauge.errors import Damage
 from crawlgauge.report.blocks import Block, Column, Grid, Paragraph, render_blocks
 
-__all__ = ["CrawlRecord", "LevelRecord", "describe_added", "list_reasons", "to_json", "to_text"]
+__all__ = [
+    "CrawlRecord",
+    "LevelRecord",
+    "describe_added",
+    "list_reasons",
+    "to_blocks",
+    "to_json",
+    "to_text",
+]
 
 
 # ------------------------------------ the crawls of a store as JSON, schema ``crawlgauge.crawls/1``

@@ -38,7 +38,13 @@ from crawlgauge.report.words import (
     with_range,
 )
 
-__all__ = ["say_untestable", "to_blocks", "to_text"]
+__all__ = [
+    "explain",
+    "numbers_per_crawl",
+    "say_untestable",
+    "to_blocks",
+    "to_text",
+]
 
 _TABLE_WIDTH = 100
 _INDENT = " " * len("Persistence  ")

@@ -19,7 +19,18 @@ from crawlgauge.model.strata import Strata
 from crawlgauge.model.turnover import Turnover
 from crawlgauge.provenance import Provenance
 
-__all__ = ["check_document", "estimate_document", "load_schema", "to_json"]
+__all__ = [
+    "check_document",
+    "comparison_document",
+    "estimate_document",
+    "history_document",
+    "load_schema",
+    "plan_document",
+    "recall_document",
+    "sensitivity_document",
+    "strata_document",
+    "to_json",
+]
 
 _CRAWL = ("label", "date", "n_urls", "n_sampled", "damaged")
 _START = ("population", "persistence", "growth", "union", "held_ratio", "n_urls", "largest")

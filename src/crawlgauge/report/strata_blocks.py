@@ -10,7 +10,11 @@ from crawlgauge.report.blocks import Block, Paragraph, cautions, notes, tabulate
 from crawlgauge.report.charts.chart import to_inert
 from crawlgauge.report.words import explain_ranges, with_range
 
-__all__ = ["to_blocks"]
+__all__ = [
+    "DEFAULT_TOP",
+    "to_blocks",
+    "to_csv",
+]
 
 DEFAULT_TOP = 20
 """As many rows as fit a screen with what is said around them."""

@@ -32,7 +32,15 @@ from crawlgauge.sources.zipnum import (
     read_cluster,
 )
 
-__all__ = ["Progress", "ReadInputs", "ReadingProgress", "Target", "read_inputs", "total_bytes"]
+__all__ = [
+    "MAX_EXAMPLES",
+    "Progress",
+    "ReadInputs",
+    "ReadingProgress",
+    "Target",
+    "read_inputs",
+    "total_bytes",
+]
 
 MAX_EXAMPLES = 5
 _LARGE_BLOCK_BYTES = 31 << 20

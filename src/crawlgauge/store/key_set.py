@@ -24,7 +24,14 @@ from crawlgauge.store.arrow_file import KeysFile
 from crawlgauge.store.crawl_set import ADD_AGAIN, CrawlSet, StoredKeys
 from crawlgauge.store.files import explain_os_error, partial_file, sync_folder, write_durably
 
-__all__ = ["KeyReader", "damaged", "find_key_damage", "missing", "write_keys"]
+__all__ = [
+    "KeyReader",
+    "Keys",
+    "damaged",
+    "find_key_damage",
+    "missing",
+    "write_keys",
+]
 
 METADATA_KEY = "crawlgauge"
 """Under which a file describes itself to others."""

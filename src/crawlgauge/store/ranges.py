@@ -17,7 +17,15 @@ from crawlgauge.sources.remote import RemotePath
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.key_set import KeyReader
 
-__all__ = ["HashRange", "SetReaders", "choose_range_bits", "work_on_ranges"]
+__all__ = [
+    "HashRange",
+    "Keys",
+    "Part",
+    "Progress",
+    "SetReaders",
+    "choose_range_bits",
+    "work_on_ranges",
+]
 
 Keys = NDArray[np.uint64]
 Part = tuple[int | None, Keys, Keys | None]
