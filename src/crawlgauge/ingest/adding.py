@@ -1,7 +1,7 @@
 """Add crawls, one, a list or a collection: inputs are read into keys, these become stored sets.
 
 The way of `add_crawl`: find the files; hold the crawl in the store; read the files, each to keys
-(`read_crawl`); write the set and make it the crawl's (`_publish_crawl`).
+(`add_to_store`); write the set and make it the crawl's (`_publish_crawl`).
 """
 
 import datetime as dt

@@ -41,16 +41,21 @@ def to_json(document: Mapping[str, object], *, indent: int | None = 1) -> str:
     return json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False)
 
 
-def load_schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) that `estimate --json` keeps to.
+def load_schema(name: str = "estimate") -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) that a result keeps to.
+
+    Parameters
+    ----------
+    name
+        As in ``crawlgauge.NAME/1``, the result's member ``schema``.
 
     Examples
     --------
-    >>> load_schema()["properties"]["schema"]
-    {'const': 'crawlgauge.estimate/1'}
+    >>> load_schema("plan")["properties"]["schema"]
+    {'const': 'crawlgauge.plan/1'}
     """
-    text = resources.files("crawlgauge.report").joinpath("estimate.schema.json").read_text("utf-8")
-    schema: dict[str, Any] = json.loads(text)
+    place = resources.files("crawlgauge").joinpath("schemas", f"{name}.schema.json")
+    schema: dict[str, Any] = json.loads(place.read_text("utf-8"))
     return schema
 
 
