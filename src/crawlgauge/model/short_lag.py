@@ -25,7 +25,7 @@ from crawlgauge.model.paper import expect_zeros, fit_pooled
 from crawlgauge.model.phrases import percent, things
 from crawlgauge.model.two_way import TwoWayFit, fit_columns
 
-__all__ = ["SHORT_LAG", "ShortLag", "check_short_lag", "find_short_lag"]
+__all__ = ["SHORT_LAG", "ShortLag", "check_short_lag", "describe_short_lag", "find_short_lag"]
 
 SHORT_LAG = CheckSpec(
     id="short-lag",
@@ -191,11 +191,10 @@ def check_short_lag(
     """
     what = things(level)
     if found is not None:
-        describe = _describe_avoidance if found.is_avoidance else _describe_excess
         return SHORT_LAG.found(
             "fail" if found.coefficient < -_MILD else "warn",
             found.coefficient,
-            describe(found, shapes, what),
+            describe_short_lag(found, what, shapes),
         )
     strongest = _strongest(pairs, fit)
     if strongest is None:
@@ -221,7 +220,17 @@ def check_short_lag(
     )
 
 
-def _describe_avoidance(found: ShortLag, _shapes: tuple[DecayShape, ...], what: str) -> str:
+def describe_short_lag(
+    found: ShortLag, what: str, shapes: tuple[DecayShape, ...] = (), *, is_settled: bool = False
+) -> str:
+    """Say what neighbouring crawls share, and what pairs can only guess at unless it is settled."""
+    describe = _describe_avoidance if found.is_avoidance else _describe_excess
+    return describe(found, what, shapes, is_settled)
+
+
+def _describe_avoidance(
+    found: ShortLag, what: str, _shapes: tuple[DecayShape, ...], is_settled: bool
+) -> str:
     if found.shares_nothing:
         finding = f"{_name(found)} share hardly any {what}, although distant ones do"
     else:
@@ -229,7 +238,7 @@ def _describe_avoidance(found: ShortLag, _shapes: tuple[DecayShape, ...], what: 
         finding = (
             f"{_name(found)} share {amount} fewer {what} than the distant ones lead one to expect"
         )
-    resolve = "; capture histories resolve it"
+    resolve = "" if is_settled else "; capture histories resolve it"
     if found.coefficient >= -_MILD:
         by, error = "up to a quarter", "and right within a tenth"
     elif found.coefficient >= -_STRONG:
@@ -243,17 +252,21 @@ def _describe_avoidance(found: ShortLag, _shapes: tuple[DecayShape, ...], what: 
     )
 
 
-def _describe_excess(found: ShortLag, shapes: tuple[DecayShape, ...], what: str) -> str:
+def _describe_excess(
+    found: ShortLag, what: str, shapes: tuple[DecayShape, ...], is_settled: bool
+) -> str:
     amount = percent(math.expm1(found.coefficient))
+    finding = f"{_name(found)} share {amount} more {what} than the distant ones lead one to expect."
+    if is_settled:
+        return finding
     between = "cannot be told"
     if shapes and found.cut_low is not None:
         high = max(shape.coverage for shape in shapes)
         between = f"lies between about {percent(found.cut_low)} and {percent(high)}"
     return (
-        f"{_name(found)} share {amount} more {what} than the distant ones lead one to expect. "
-        "Either the crawler starts from pages of the crawl before, and coverage is lower than "
-        "stated, or many pages live only briefly, and it is higher: pairs of crawls cannot tell "
-        f"these apart. Coverage {between}; capture histories decide it."
+        f"{finding} Either the crawler starts from pages of the crawl before, and coverage is "
+        "lower than stated, or many pages live only briefly, and it is higher: pairs of crawls "
+        f"cannot tell these apart. Coverage {between}; capture histories decide it."
     )
 
 

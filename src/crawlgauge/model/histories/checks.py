@@ -27,7 +27,7 @@ from crawlgauge.model.histories.dependence import (
 )
 from crawlgauge.model.histories.open_population import fit_jolly_seber
 from crawlgauge.model.phrases import count, names, percent, things
-from crawlgauge.model.short_lag import ShortLag
+from crawlgauge.model.short_lag import ShortLag, describe_short_lag
 
 __all__ = ["HISTORY_CHECKS", "run_history_checks"]
 
@@ -638,7 +638,6 @@ _MIN_EFFECT = 0.05
 # are looked at for one that stands out.
 _TAIL_CONFIRMING = 0.005
 _TAIL_ALONE = 0.001
-_OPEN_QUESTIONS = {True: "; capture histories resolve it", False: " Either the crawler"}
 
 
 class ShortLagCause(NamedTuple):
@@ -736,8 +735,8 @@ def resolve_short_lag(
     if found is None:
         return replace(check, status="warn", message=finding)
     # What histories decide, pairs need not guess at.
-    by_pairs = check.message.split(_OPEN_QUESTIONS[found.is_avoidance])[0].rstrip(".")
-    return replace(check, message=f"{by_pairs}. {finding}")
+    by_pairs = describe_short_lag(found, things(level), is_settled=True)
+    return replace(check, message=f"{by_pairs} {finding}")
 
 
 def _describe_cause(cause: ShortLagCause, found: ShortLag | None, what: str) -> str:
