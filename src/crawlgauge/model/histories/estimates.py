@@ -30,6 +30,7 @@ from crawlgauge.model.histories.headline import (
 )
 from crawlgauge.model.intervals import LEVEL
 from crawlgauge.model.pairs import years_of
+from crawlgauge.model.paper import TOO_MANY_ZEROS
 from crawlgauge.model.phrases import percent
 from crawlgauge.model.ranges import half_life_years
 from crawlgauge.model.statement import state_histories
@@ -87,7 +88,7 @@ def _without_number(estimates: Estimates, fits: HistoryFits) -> Estimates:
     """Take back what pairs say of coverage: the histories tell too little to believe it."""
     unknown = Estimate.unknown(f"not identifiable: {fits.why_none}")
     persistence, half_life = (
-        unknown if known.value is None else known
+        unknown if known.reason == TOO_MANY_ZEROS else known
         for known in (estimates.persistence, estimates.half_life_years)
     )
     return replace(
