@@ -27,7 +27,6 @@ from crawlgauge.model.estimates import Estimates
 from crawlgauge.overlaps import files
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import estimate_blocks, result_json
-from crawlgauge.report.page.rendering import ReportFile
 from crawlgauge.store import catalogue
 from crawlgauge.store.catalogue import Finding, Store, verify_crawls
 from crawlgauge.store.crawl_set import CrawlSet
@@ -266,6 +265,29 @@ def estimate(
 
     place = None if store is None else open_store(store)
     return Fit(table=table, estimates=estimate_once(table, place, persistence=persistence))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFile:
+    """A page on the disk.
+
+    Parameters
+    ----------
+    path
+        Where it lies.
+    n_bytes
+        Its size.
+    n_charts
+        How many figures are drawn in it.
+    """
+
+    path: Path
+    n_bytes: int
+    n_charts: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data for JSON."""
+        return {"path": str(self.path), "n_bytes": self.n_bytes, "n_charts": self.n_charts}
 
 
 def write_report(fit: Fit, path: StrPath, answers: "Iterable[Answer]" = ()) -> ReportFile:

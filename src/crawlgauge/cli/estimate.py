@@ -112,20 +112,23 @@ def estimate(
         more = {} if found is None else {"sensitivity": found.to_dict()}
         click.echo(to_json({**fit.to_dict(), **more}))
     else:
-        from crawlgauge.report import sensitivity_blocks
         from crawlgauge.report.estimate_blocks import to_blocks
 
-        moved = [] if found is None else sensitivity_blocks.to_blocks(found.movements)
-        show_blocks([*to_blocks(fit.estimates), *_compare_levels(inputs, fit), *moved])
+        blocks = [*to_blocks(fit.estimates), *_compare_levels(inputs, fit)]
+        if found is not None:
+            from crawlgauge.report import sensitivity_blocks
+
+            blocks += sensitivity_blocks.to_blocks(found.movements)
+        show_blocks(blocks)
 
 
 def _compare_levels(inputs: EstimateInputs, fit: "Fit") -> "list[Block]":
     """Return how what was estimated looks beside the URLs, where both come from a store."""
+    if fit.table.level == "url" or inputs.counted_in is None:
+        return []
     from crawlgauge.report.blocks import Paragraph
     from crawlgauge.report.levels_blocks import to_blocks
 
-    if fit.table.level == "url" or inputs.counted_in is None:
-        return []
     try:
         of_urls = estimate_from(replace(inputs, level="url"))
     except FitError as error:

@@ -11,7 +11,6 @@ from crawlgauge.model.estimates import (
     PaperFit,
     Union,
 )
-from crawlgauge.model.explanations import explain_check
 from crawlgauge.model.phrases import count, growth_per_year, names, per_year, percent, span, things
 from crawlgauge.report.blocks import (
     Block,
@@ -314,6 +313,9 @@ def explain(check_id: str, estimates: Estimates) -> str:
     """
     if check_id == ESTIMATORS:
         return _explain_estimators(estimates)
+    # The models behind the checks take a while to load, and most who read estimates need none.
+    from crawlgauge.model.explanations import explain_check
+
     return "\n\n".join(
         f"{heading}\n{textwrap.fill(text, _WIDTH, initial_indent='  ', subsequent_indent='  ')}"
         for heading, text in explain_check(check_id, estimates.checks)

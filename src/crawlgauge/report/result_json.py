@@ -6,18 +6,20 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.comparison import Comparison
-from crawlgauge.model.estimates import Estimates
-from crawlgauge.model.newest import NewestCheck
-from crawlgauge.model.plan import Plan
-from crawlgauge.model.recall import Recall
-from crawlgauge.model.sensitivity import Movements
-from crawlgauge.model.strata import Strata
-from crawlgauge.model.turnover import Turnover
 from crawlgauge.provenance import Provenance
+
+if TYPE_CHECKING:
+    from crawlgauge.model.comparison import Comparison
+    from crawlgauge.model.estimates import Estimates
+    from crawlgauge.model.newest import NewestCheck
+    from crawlgauge.model.plan import Plan
+    from crawlgauge.model.recall import Recall
+    from crawlgauge.model.sensitivity import Movements
+    from crawlgauge.model.strata import Strata
+    from crawlgauge.model.turnover import Turnover
 
 __all__ = [
     "check_document",
@@ -62,12 +64,12 @@ def load_schema(name: str = "estimate") -> dict[str, Any]:
 # ------------------------------------------------------------------------------------- documents
 
 
-def estimate_document(estimates: Estimates) -> dict[str, Any]:
+def estimate_document(estimates: "Estimates") -> dict[str, Any]:
     """Return estimates as plain data."""
     return _document("estimate", estimates)
 
 
-def check_document(check: NewestCheck) -> dict[str, Any]:
+def check_document(check: "NewestCheck") -> dict[str, Any]:
     """Return a check of the newest crawl as plain data, with its measures by name."""
     measures = {measure.name: _plain(measure, measure.name) for measure in check.measures}
     for measure in measures.values():
@@ -75,12 +77,12 @@ def check_document(check: NewestCheck) -> dict[str, Any]:
     return _document("check", check, measures=measures)
 
 
-def comparison_document(comparison: Comparison) -> dict[str, Any]:
+def comparison_document(comparison: "Comparison") -> dict[str, Any]:
     """Return a comparison of two archives as plain data."""
     return _document("comparison", comparison)
 
 
-def history_document(turnover: Turnover) -> dict[str, Any]:
+def history_document(turnover: "Turnover") -> dict[str, Any]:
     """Return what became of URLs from crawl to crawl as plain data, crawl by crawl."""
     crawls = [
         _plain(crawl, "crawls") | _plain(row, crawl.label)
@@ -89,7 +91,7 @@ def history_document(turnover: Turnover) -> dict[str, Any]:
     return _document("history", turnover, without=("per_crawl",), crawls=crawls)
 
 
-def plan_document(plan: Plan, estimates: Estimates) -> dict[str, Any]:
+def plan_document(plan: "Plan", estimates: "Estimates") -> dict[str, Any]:
     """Return a plan as plain data, with what it was made from."""
     return _document(
         "plan",
@@ -100,7 +102,7 @@ def plan_document(plan: Plan, estimates: Estimates) -> dict[str, Any]:
     )
 
 
-def recall_document(recall: Recall) -> dict[str, Any]:
+def recall_document(recall: "Recall") -> dict[str, Any]:
     """Return a recall as plain data."""
     reference = None
     if recall.reference is not None:
@@ -111,7 +113,7 @@ def recall_document(recall: Recall) -> dict[str, Any]:
     return _document("recall", recall, reference=reference)
 
 
-def sensitivity_document(movements: Movements) -> dict[str, Any]:
+def sensitivity_document(movements: "Movements") -> dict[str, Any]:
     """Return what moves the estimates as plain data, what moves them most first."""
     moves = [
         _plain(movement, "movements")
@@ -124,7 +126,7 @@ def sensitivity_document(movements: Movements) -> dict[str, Any]:
     return _document("sensitivity", movements, movements=moves)
 
 
-def strata_document(strata: Strata) -> dict[str, Any]:
+def strata_document(strata: "Strata") -> dict[str, Any]:
     """Return strata as plain data, all of them."""
     crawls = [
         {"label": crawl.label, "date": crawl.date.isoformat(), "damaged": crawl.damaged}

@@ -4,9 +4,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlgauge.model.estimates import Estimates
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
 
-__all__ = ["ReportFile", "render_page"]
+__all__ = ["render_page"]
 
 
 # ------------------------- the look of the page: its style sheet, and charts that turn dark with it
@@ -146,32 +144,6 @@ def _show(text: str) -> "Markup":
 
 def _to_slug(term: str) -> str:
     return re.sub(r"[^a-z]+", "-", term.lower())
-
-
-# --------------------------------------- A report that was written: where it lies and what is in it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportFile:
-    """A page on the disk.
-
-    Parameters
-    ----------
-    path
-        Where it lies.
-    n_bytes
-        Its size.
-    n_charts
-        How many figures are drawn in it.
-    """
-
-    path: Path
-    n_bytes: int
-    n_charts: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data for JSON."""
-        return {"path": str(self.path), "n_bytes": self.n_bytes, "n_charts": self.n_charts}
 
 
 # --------- `Estimates` as one HTML file that shows all without scripts and forbids every connection
