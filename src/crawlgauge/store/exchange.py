@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from crawlgauge.errors import Damage, StoreError
+from crawlgauge.errors import StoreError
 from crawlgauge.keys.rules import BY_URL
 from crawlgauge.keys.sampling import rate_of
 from crawlgauge.provenance import Provenance
@@ -153,7 +153,10 @@ def _export_crawl(item: CrawlSet, target: Store, threshold: int) -> int:
         n_no_status=0,
         n_by_digest=0,
         days={},
-        damage=tuple(map(_without_names, item.damage[:1])),
+        damage=tuple(
+            replace(one, file=_NO_NAME, byte=None, reason=_NO_NAME, lost=_NO_NAME)
+            for one in item.damage[:1]
+        ),
         provenance=Provenance.now(
             settings={**settings, "sample": f"{rate_of(threshold):.6g}"}, inputs=()
         ),
@@ -162,7 +165,3 @@ def _export_crawl(item: CrawlSet, target: Store, threshold: int) -> int:
         unwritten = UnwrittenSet(description=description, ranges=[keys], n_most=keys.size)
         written = writer.publish([unwritten], Attributes.nothing())
     return written.sets[BY_URL].crawl.n_counted
-
-
-def _without_names(damage: Damage) -> Damage:
-    return replace(damage, file=_NO_NAME, byte=None, reason=_NO_NAME, lost=_NO_NAME)

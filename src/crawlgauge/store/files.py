@@ -179,7 +179,7 @@ def hold_lock(folder: Path, *, patience: float = 0.0) -> Iterator[None]:
     StoreBusy
         If another process holds the lock.
     """
-    handle = _wait_for_lock(folder, patience)
+    handle = acquire_lock(folder, patience=patience)
     try:
         os.ftruncate(handle, 0)
         os.write(handle, f"{os.getpid()}\n".encode())
@@ -189,8 +189,15 @@ def hold_lock(folder: Path, *, patience: float = 0.0) -> Iterator[None]:
         os.close(handle)
 
 
-def acquire_lock(folder: Path) -> int:
-    """Take the lock of a folder, which is made if it is missing, without waiting.
+def acquire_lock(folder: Path, *, patience: float = 0.0) -> int:
+    """Take the lock of a folder, which is made if it is missing.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    patience
+        Seconds to wait for another process.
 
     Returns
     -------
@@ -202,7 +209,7 @@ def acquire_lock(folder: Path) -> int:
     StoreBusy
         If another process has it.
     """
-    path = folder / LOCK_NAME
+    path, end = folder / LOCK_NAME, time.monotonic() + patience
     while True:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -218,6 +225,9 @@ def acquire_lock(folder: Path) -> int:
         except BlockingIOError:
             owner = os.read(handle, 32).decode("ascii", errors="replace").strip()
             os.close(handle)
+            if time.monotonic() < end:
+                time.sleep(_PAUSE)
+                continue
             raise StoreBusy(
                 f"crawl {folder.name!r} is being written by another process"
                 f"{f' ({owner})' if owner else ''}; wait until it has finished"
@@ -228,15 +238,6 @@ def acquire_lock(folder: Path) -> int:
         if _is_same_file(handle, path):
             return handle
         os.close(handle)  # The file was removed and made anew before the lock was had.
-
-
-def _wait_for_lock(folder: Path, patience: float) -> int:
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        with suppress(StoreBusy):
-            return acquire_lock(folder)
-        time.sleep(_PAUSE)
-    return acquire_lock(folder)
 
 
 def _is_same_file(handle: int, path: Path) -> bool:

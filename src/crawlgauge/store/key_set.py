@@ -79,14 +79,10 @@ def write_keys(
                 checksum=f"keys-sha256:{blocks.sha256.hexdigest()}",
             )
             keys_file.finish({METADATA_KEY: json.dumps(whole.to_dict())})
-        n_bytes = partial.stat().st_size
-        end = keys_file.offset + 8 * blocks.n_keys
-        with partial.open("rb") as file:
-            frame = hashlib.sha256(file.read(keys_file.offset))
-            file.seek(end)
-            frame.update(file.read())
+        n_bytes, offset = partial.stat().st_size, keys_file.offset
+        frame = _digest_frame(partial, offset, blocks.n_keys)
         # The name tells the content: a reader never finds another under one name.
-        name = hashlib.sha256(f"{whole.checksum} {frame.hexdigest()}".encode()).hexdigest()[:16]
+        name = hashlib.sha256(f"{whole.checksum} {frame}".encode()).hexdigest()[:16]
         path = folder / f"{description.level}-{name}.arrow"
         partial.replace(path)
     sync_folder(folder)
@@ -94,9 +90,9 @@ def write_keys(
         whole,
         keys=StoredKeys(
             file=path.name,
-            frame=frame.hexdigest(),
+            frame=frame,
             n_bytes=n_bytes,
-            offset=keys_file.offset,
+            offset=offset,
             n_keys=blocks.n_keys,
             block_keys=block_keys,
             checksums=tuple(blocks.checksums),
@@ -156,26 +152,21 @@ class KeyReader:
         self._keys: Keys | None = None
         self._file: RemoteFile | None = None
         self._fetched: tuple[int, int, Keys] | None = None
-        if isinstance(self._path, RemotePath):
-            with explain_os_error("read", self._path):
-                try:
-                    self._file = self._path.open()
-                except FileNotFoundError:
-                    raise missing(self._path) from None
-            self._check_size(self._file.facts.st_size)
-            return
+        content = memoryview(b"")
         with explain_os_error("read", self._path):
             try:
-                mapping = Mapping(self._path)
+                if isinstance(self._path, RemotePath):
+                    self._file = self._path.open()
+                else:
+                    content = memoryview(Mapping(self._path))
             except FileNotFoundError:
                 raise missing(self._path) from None
-        self._check_size(len(mapping))
-        content = memoryview(mapping)
-        self._keys = np.frombuffer(content, "<u8", self._stored.n_keys, self._stored.offset)
-
-    def _check_size(self, n_bytes: int) -> None:
-        if n_bytes != self._stored.n_bytes:
-            raise damaged(self._path, f"it has {n_bytes:,} bytes, not {self._stored.n_bytes:,}")
+        stored, file = self._stored, self._file
+        n_bytes = len(content) if file is None else file.facts.st_size
+        if n_bytes != stored.n_bytes:
+            raise damaged(self._path, f"it has {n_bytes:,} bytes, not {stored.n_bytes:,}")
+        if file is None:
+            self._keys = np.frombuffer(content, "<u8", stored.n_keys, stored.offset)
 
     def between(self, low: int, high: int) -> Keys:
         """Return the keys from `low` on and below `high`, to be read only.
@@ -239,28 +230,27 @@ def find_key_damage(crawl_set: CrawlSet) -> str | None:
     digest, last = hashlib.sha256(), -1
     for first in range(len(stored.fences)):
         keys = reader._blocks(first, first + 1)  # noqa: SLF001 - of this module
-        if int(keys[0]) != stored.fences[first] or int(keys[0]) <= last:
-            return f"{path} is damaged: its keys are not in order; {ADD_AGAIN}"
-        if np.any(keys[1:] <= keys[:-1]):
+        is_beyond = last < int(keys[0]) == stored.fences[first]
+        if not is_beyond or np.any(keys[1:] <= keys[:-1]):
             return f"{path} is damaged: its keys are not in order; {ADD_AGAIN}"
         digest.update(keys.data)
         last = int(keys[-1])
     if last >= crawl_set.threshold:
         return f"{path} is damaged: it holds keys beyond its sample; {ADD_AGAIN}"
-    end = stored.offset + 8 * stored.n_keys
     with explain_os_error("read", path):
-        frame = hashlib.sha256(_read_range(path, 0, stored.offset))
-        frame.update(_read_range(path, end, stored.n_bytes))
-    found = f"keys-sha256:{digest.hexdigest()}", frame.hexdigest()
-    if found != (crawl_set.checksum, stored.frame):
+        frame = _digest_frame(path, stored.offset, stored.n_keys)
+    if (f"keys-sha256:{digest.hexdigest()}", frame) != (crawl_set.checksum, stored.frame):
         return f"{path} is damaged: it was changed after it was written; {ADD_AGAIN}"
     return None
 
 
-def _read_range(path: AnyPath, start: int, end: int) -> bytes:
+def _digest_frame(path: AnyPath, offset: int, n_keys: int) -> str:
+    """Return a digest of what stands before the keys and behind them."""
     with path.open() if isinstance(path, RemotePath) else path.open("rb") as file:
-        file.seek(start)
-        return file.read(end - start)
+        frame = hashlib.sha256(file.read(offset))
+        file.seek(offset + 8 * n_keys)
+        frame.update(file.read())
+    return frame.hexdigest()
 
 
 def missing(path: AnyPath) -> StoreError:

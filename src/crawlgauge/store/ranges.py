@@ -7,15 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import KEY_BITS, WHOLE, count_ranges
 from crawlgauge.processors import count_processors
 from crawlgauge.sources.remote import RemotePath
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.key_set import KeyReader
+from crawlgauge.store.key_set import KeyReader, Keys
 
 __all__ = [
     "HashRange",
@@ -27,7 +24,6 @@ __all__ = [
     "work_on_ranges",
 ]
 
-Keys = NDArray[np.uint64]
 Part = tuple[int | None, Keys, Keys | None]
 """What `count_masks` takes of a set, or of an index."""
 

@@ -102,7 +102,7 @@ class RemoteCrawlWriter(CrawlWriter):
         return self._spill.open()
 
     def _show(self, manifest: Manifest) -> None:
-        with self._cleaning_up():
+        try:
             # Before hours of sending: another process may write the crawl now.
             self._lease.renew()
             for name in sorted(manifest.names):
@@ -114,6 +114,13 @@ class RemoteCrawlWriter(CrawlWriter):
                     self._upload(name)
             # Another process that failed may have found the store empty, and taken it away.
             self._place.create()
+        except BaseException as error:
+            # What was sent in vain is deleted; if the storage is out of reach, by the next writer.
+            if not isinstance(error, OSError):
+                with suppress(OSError, StoreError):
+                    self._lease.renew()
+                    self.clean()
+            raise
 
     def _hide(self) -> None:
         self._lease.renew()
@@ -136,19 +143,6 @@ class RemoteCrawlWriter(CrawlWriter):
 
     def _delete(self, name: str) -> None:
         self._objects.delete(self._at(name))
-
-    @contextmanager
-    def _cleaning_up(self) -> Iterator[None]:
-        """Delete what was sent in vain, unless the storage is out of reach."""
-        try:
-            yield
-        except OSError:
-            raise  # Whoever writes to the store next deletes it.
-        except BaseException:
-            with suppress(OSError, StoreError):
-                self._lease.renew()
-                self.clean()
-            raise
 
     def _put_manifest(self, content: bytes) -> None:
         """Make the crawl visible, all at once."""
