@@ -569,21 +569,17 @@ def _to_dict(counts: Counts) -> dict[str, Any]:
 def _from_dict(document: dict[str, Any]) -> Counts:
     """Read what `_to_dict` returned, whole: its checksum has been compared."""
     n_shared, masks, counts, *of_groups = map(_unpack, document["arrays"])
-    end = int(document["history_end"], 16)
-    found = Counts(
-        of_sets=SetCounts(n_shared=n_shared, found=(masks, counts), history_end=end),
-        origins=tuple(document["origins"]),
-    )
-    if not of_groups:
-        return found
-    groups = HostGroups(
-        n_crawls=len(n_shared),
-        n_groups=of_groups[1].shape[1],
-        masks=of_groups[0],
-        counts=of_groups[1],
-        sample_rate=document["group_rate"],
-    )
-    return replace(found, host_groups=groups)
+    end, groups = int(document["history_end"], 16), None
+    if of_groups:
+        groups = HostGroups(
+            n_crawls=len(n_shared),
+            n_groups=of_groups[1].shape[1],
+            masks=of_groups[0],
+            counts=of_groups[1],
+            sample_rate=document["group_rate"],
+        )
+    of_sets = SetCounts(n_shared=n_shared, found=(masks, counts), history_end=end)
+    return Counts(of_sets=of_sets, origins=tuple(document["origins"]), host_groups=groups)
 
 
 def _pack(array: NDArray[Any]) -> list[Any]:

@@ -18,6 +18,7 @@ from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, HostGroups
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.history_index import HistoryIndex
+from crawlgauge.store.key_set import Keys
 
 __all__ = [
     "N_GROUPS",
@@ -35,7 +36,6 @@ MAX_ROWS = 1 << 25
 N_GROUPS = 20
 """So many give a standard error that is itself uncertain by a sixth."""
 
-Keys = NDArray[np.uint64]
 Codes = NDArray[np.int32]
 
 

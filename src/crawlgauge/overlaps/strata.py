@@ -15,7 +15,7 @@ from crawlgauge.core.strata import NO_GROUP, sum_repeats, tally_groups
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError
 from crawlgauge.keys.sampling import rate_of
-from crawlgauge.overlaps.key_union import Codes, Keys, KeyUnion
+from crawlgauge.overlaps.key_union import Codes, KeyUnion
 from crawlgauge.overlaps.table import MIN_SHARED, Stratum, StratumCounts
 from crawlgauge.provenance import Provenance
 from crawlgauge.store.attributes import Attributes
@@ -285,12 +285,6 @@ class _Pooling:
         summed = np.bincount(groups, _chapman(of_single[used]), minlength=n_groups)
         return np.asarray(np.maximum(summed / np.maximum(_chapman(together), 1.0), 1.0))
 
-    def _rows(self, group_of_single: Codes) -> tuple[Codes, Keys, Codes]:
-        """Return the union's rows, and for each code its group."""
-        group_of_code = np.full(self._n_codes, NO_GROUP, np.int32)
-        group_of_code[self._used] = group_of_single[self._single]
-        return self._union.codes, self._union.masks, group_of_code
-
     def _keep_large(
         self, group_of_single: Codes, n_groups: int, least: int
     ) -> tuple[_Counts, _Counts]:
@@ -307,7 +301,10 @@ class _Pooling:
         possible = np.sort(possible[np.argsort(-repeats[possible], kind="stable")[:most]])
         place_of = np.full(n_groups + 1, NO_GROUP, np.int32)
         place_of[possible] = np.arange(possible.size)
-        upper = tally_groups(*self._rows(place_of[group_of_single]), possible.size, self._n_crawls)
+        place_of_code = np.full(self._n_codes, NO_GROUP, np.int32)
+        place_of_code[self._used] = place_of[group]
+        rows = self._union.codes, self._union.masks
+        upper = tally_groups(*rows, place_of_code, possible.size, self._n_crawls)
         is_kept = _median_shared(upper) >= least
         counts = upper[is_kept].astype(np.int64)
         counts += np.triu(counts, k=1).transpose(0, 2, 1)

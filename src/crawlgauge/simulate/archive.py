@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -51,6 +51,11 @@ class CrawlTruth:
     coverage: float
     details: Mapping[str, float] = field(default_factory=dict)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON, with the details beside the rest."""
+        plain = asdict(self)
+        return plain | {"date": self.date.isoformat(), **plain.pop("details")}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
@@ -98,17 +103,7 @@ class Truth:
             "coverage": self.coverage,
             "persistence": self.persistence,
             "population": self.crawls[-1].population,
-            "crawls": [
-                {
-                    "label": crawl.label,
-                    "date": crawl.date.isoformat(),
-                    "n_urls": crawl.n_urls,
-                    "population": crawl.population,
-                    "coverage": crawl.coverage,
-                    **crawl.details,
-                }
-                for crawl in self.crawls
-            ],
+            "crawls": [crawl.to_dict() for crawl in self.crawls],
             "settings": dict(self.settings),
         }
 

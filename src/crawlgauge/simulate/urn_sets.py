@@ -93,10 +93,7 @@ def _draw_hypergeometric(
 ) -> NDArray[np.int64]:
     """Draw the number of good ones; numpy's own function ends at a thousand million things."""
     is_large = good + bad >= _LIMIT
-    if not is_large.any():
-        return rng.hypergeometric(good, bad, n_drawn)
-    result = np.zeros_like(good)
-    small = ~is_large
+    result, small = np.zeros_like(good), ~is_large
     result[small] = rng.hypergeometric(good[small], bad[small], n_drawn[small])
     result[is_large] = _approximate(rng, good[is_large], bad[is_large], n_drawn[is_large])
     return result
