@@ -382,17 +382,17 @@ def write_simulation(
         raise SimulationError(
             f"a table holds no URLs and cannot be written as {form}; simulate sets instead"
         )
+    if form not in (*_WRITINGS, "store"):
+        raise SimulationError(f"no files of the form {form!r}; there are {', '.join(FILE_FORMS)}")
+    _write_truth(simulated.truth, folder)
     if form == "store":
         return (_write_store(simulated, folder, workers, progress),)
-    if form not in _WRITINGS:
-        raise SimulationError(f"no files of the form {form!r}; there are {', '.join(FILE_FORMS)}")
     return _write_crawls(simulated, folder, form, workers, progress)
 
 
 def _write_store(
     archive: SimulatedArchive, folder: Path, workers: int | None, progress: _Progress
 ) -> Path:
-    _write_truth(archive.truth, folder)
     store = folder / DEFAULT_STORE
     with tempfile.TemporaryDirectory() as lists:
         paths = _write_crawls(archive, Path(lists), "url-lists", workers)
@@ -420,18 +420,16 @@ def _write_crawls(
     progress: _Progress = None,
 ) -> tuple[Path, ...]:
     suffix, render, compress = _WRITINGS[form]
-    n_crawls = len(archive.crawls)
     paths = tuple(folder / f"{crawl.label}{suffix}" for crawl in archive.crawls)
-    _write_truth(archive.truth, folder)
 
     def write(number: int) -> None:
         _write_file(paths[number], render(archive, number), compress=compress)
 
     pool = ThreadPoolExecutor(max_workers=workers or os.cpu_count())
     try:
-        for n_done, _ in enumerate(pool.map(write, range(n_crawls)), start=1):
+        for n_done, _ in enumerate(pool.map(write, range(len(paths))), start=1):
             if progress is not None:
-                progress(n_done, n_crawls)
+                progress(n_done, len(paths))
     finally:
         # After an error, no more files are begun.
         pool.shutdown(cancel_futures=True)

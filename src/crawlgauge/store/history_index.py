@@ -149,7 +149,8 @@ class HistoryIndex:
         n_ranges = count_ranges(self.range_bits, self.subject.threshold)
         if len(self._mapping) != n_bytes or len(self._ranges) != n_ranges:
             raise ValueError("it has another length than it had")
-        if self._mask_type not in _MASK_TYPES or len(self.subject.checksums) > self._n_mask_bits:
+        n_mask_bits = 8 * self._mask_type.itemsize
+        if self._mask_type not in _MASK_TYPES or len(self.subject.checksums) > n_mask_bits:
             raise ValueError("its masks are none")
         sizes = (8, self._mask_type.itemsize, 1)
         for n_rows, checksum, *places in self._ranges:
@@ -158,10 +159,6 @@ class HistoryIndex:
             for size, place in zip(sizes, places, strict=True):
                 if not 0 <= place <= place + size * n_rows <= n_bytes:
                     raise ValueError("its rows are not within it")
-
-    @property
-    def _n_mask_bits(self) -> int:
-        return 8 * int(self._mask_type.itemsize)
 
     @property
     def n_keys(self) -> int:
