@@ -208,11 +208,7 @@ def part_of(total: int, n: int, n_all: int, rate: float) -> Estimate:
         return Estimate(value=n)
     if total == 0:
         return Estimate(value=0)
-    of_all = share(n, n_all, rate)
-    if of_all.value is None or of_all.low is None or of_all.high is None:
-        return of_all
-    value, low, high = total * of_all.value, total * of_all.low, total * of_all.high
-    return Estimate(value=value, low=low, high=high, basis="interval")
+    return share(n, n_all, rate).map(lambda part: total * part)
 
 
 # --------------------------------------------------------------- numbers on the scale of logarithms
