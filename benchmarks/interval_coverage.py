@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from crawlgauge.model.growth import log_growth
 from crawlgauge.model.intervals import (
     LEVEL,
     Margin,
     delete_each_crawl,
     find_margins,
     jackknife_variance,
+    log_growth,
 )
 from crawlgauge.model.pairs import PairData, pair_data
 from crawlgauge.model.two_way import fit_two_way

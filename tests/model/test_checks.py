@@ -16,8 +16,7 @@ from crawlgauge.model.checks import (
 from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.decay import fit_shapes
 from crawlgauge.model.estimates import Check, Estimate
-from crawlgauge.model.explanations import EXPLANATIONS, explain_check
-from crawlgauge.model.histories.checks import run_history_checks
+from crawlgauge.model.histories.checks import EXPLANATIONS, explain_check, run_history_checks
 from crawlgauge.model.histories.data import history_data
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.short_lag import ShortLag

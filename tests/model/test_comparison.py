@@ -9,7 +9,7 @@ import pytest
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.comparison import OwnSeries, TwoLists, compare_archives, match_crawls
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.log_range import LogRange, find_carrying, typical_value
+from crawlgauge.model.ranges import LogRange, find_carrying, typical_value
 from crawlgauge.overlaps.table import ArchiveCounts, HostCounts
 
 NOTHING = OwnSeries(coverage=Estimate.unknown("none"), persistence=Estimate.unknown("none"))

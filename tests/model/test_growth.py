@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from crawlgauge.model.growth import fit_growth_model, log_growth
+from crawlgauge.model.coverage import fit_growth_model
+from crawlgauge.model.intervals import log_growth
 from crawlgauge.model.pairs import pair_data
 
 DAYS = [0, 150, 400, 500, 900, 1300]

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from crawlgauge.model.growth import log_growth
 from crawlgauge.model.intervals import (
     delete_each_crawl,
     find_components,
     find_margins,
     jackknife_variance,
+    log_growth,
     pooled_variance,
     urn_moments,
     urn_state,

@@ -9,7 +9,8 @@ import crawlgauge as cg
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import FitError
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.log_range import find_carrying
+from crawlgauge.model.ranges import find_carrying
+from crawlgauge.model.ranges import share as share_of_sample
 from crawlgauge.model.recall import (
     CrawlRecall,
     HeldCounts,
@@ -19,7 +20,6 @@ from crawlgauge.model.recall import (
     check_uniform,
     recall_reference,
 )
-from crawlgauge.model.sampled_counts import share as share_of_sample
 
 YEAR = 365.25
 UNION = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.sampled_counts import part_of, scaled, share
+from crawlgauge.model.ranges import part_of, scaled, share
 
 
 def test_what_was_counted_in_full_is_exact_and_has_no_range():

@@ -8,10 +8,8 @@ from itertools import combinations
 from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.intervals import NORMAL_QUANTILE
-from crawlgauge.model.log_range import Carrying, LogRange, find_carrying, typical_value
 from crawlgauge.model.phrases import count
-from crawlgauge.model.ranges import within
-from crawlgauge.model.sampled_counts import scaled
+from crawlgauge.model.ranges import Carrying, LogRange, find_carrying, scaled, typical_value, within
 from crawlgauge.overlaps.table import ArchiveCounts, HostCounts
 from crawlgauge.provenance import Provenance
 

@@ -23,17 +23,17 @@ from crawlgauge.model.estimates import (
     Headline,
     Newest,
 )
-from crawlgauge.model.growth import GrowthFit, fit_growth_model, log_growth
 from crawlgauge.model.histories.data import count_captures
 from crawlgauge.model.histories.estimates import refine_estimates
 from crawlgauge.model.histories.fits import fit_histories
-from crawlgauge.model.intervals import Margin, Margins, find_margins
+from crawlgauge.model.intervals import Margin, Margins, find_margins, log_growth
 from crawlgauge.model.lack_of_fit import LACK_OF_FIT
-from crawlgauge.model.pairs import Numbers, PairData, pair_data
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, pair_data
 from crawlgauge.model.paper import (
     TOO_MANY_ZEROS,
     PooledLine,
     expect_zeros,
+    fit_linear,
     fit_paper,
     fit_pooled,
     has_too_many_zeros,
@@ -46,7 +46,60 @@ from crawlgauge.model.two_way import TwoWayFit, fit_two_crawls, lower_bound
 from crawlgauge.model.union import estimate_union
 from crawlgauge.overlaps.table import OverlapTable
 
-__all__ = ["estimate_coverage"]
+__all__ = [
+    "estimate_coverage",
+    "fit_growth_model",
+]
+
+
+# --------------------------- steady growth of the population, which reaches back to the first crawl
+
+
+class GrowthFit(NamedTuple):
+    """Populations on an exponential curve through all dates, with a common persistence.
+
+    Parameters
+    ----------
+    log_population
+        Logarithm of the population at each crawl, the first included.
+    log_coverage
+        Logarithm of each crawl's size over it.
+    log_typical
+        Mean of `log_coverage` over the crawls that are compared with an earlier one: the same
+        crawls that the two-way model averages over.
+    log_persistence
+        Per year.
+    """
+
+    log_population: Numbers
+    log_coverage: Numbers
+    log_typical: float
+    log_persistence: float
+
+
+def fit_growth_model(pairs: PairData) -> GrowthFit | None:
+    """Fit steady growth, or return None where the pairs do not determine it.
+
+    The model is ``ln X_ij − ln M_i − ln M_j = −ln N_0 − ρ·(t_j − t̄) + a·D_ij``. Pairs weigh
+    equally, because what it leaves over is mostly the scatter of the populations about the
+    curve and not the noise of counting.
+    """
+    years = pairs.years - pairs.years.mean()
+    design = np.column_stack([np.ones(pairs.end.size), years[pairs.end], pairs.lag_years])
+    # Containment is a ratio within the sample; the population is that of all URLs.
+    response = pairs.log_forward - np.log(pairs.n_urls[pairs.end])
+    level, trend, slope = fit_linear(design, response, pairs.weight)[0]
+    log_population = -(level + trend * years)
+    largest = np.abs([slope, *log_population]).max()
+    if np.isnan(largest) or largest > MAX_LOG:
+        return None
+    log_coverage = np.log(pairs.n_urls) - log_population
+    return GrowthFit(
+        log_population=log_population,
+        log_coverage=log_coverage,
+        log_typical=float(log_coverage[np.unique(pairs.end)].mean()),
+        log_persistence=float(slope),
+    )
 
 
 # -------------------------------- the pair-based estimators side by side, each with what it assumes

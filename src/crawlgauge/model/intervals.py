@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.growth import growth_coefficients
-from crawlgauge.model.pairs import Numbers, PairData
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData
 from crawlgauge.model.two_way import TwoWayFit, fit_columns
 
 __all__ = [
@@ -25,11 +24,47 @@ __all__ = [
     "Margins",
     "delete_each_crawl",
     "find_margins",
+    "growth_coefficients",
     "jackknife_variance",
+    "log_growth",
     "urn_moments",
     "urn_state",
     "weigh_pairs",
 ]
+
+
+# ------------------------------------------------------------ trend of the population
+
+
+_MIN_DATES = 2
+
+
+def log_growth(years: Numbers, log_population: Numbers) -> float | None:
+    """Return the trend of the log population per year, or None if the dates give none.
+
+    Examples
+    --------
+    >>> log_growth(np.array([0.0, 1.0, 2.0]), np.array([np.nan, 3.0, 3.5]))
+    0.5
+    """
+    known = ~np.isnan(log_population)
+    trend = growth_coefficients(years, known)
+    rate = float(trend[known] @ log_population[known])
+    return rate if trend.any() and abs(rate) <= MAX_LOG else None
+
+
+def growth_coefficients(years: Numbers, known: NDArray[np.bool_]) -> Numbers:
+    """Return how much each crawl's log population counts in the trend; all 0 without two dates.
+
+    Examples
+    --------
+    >>> growth_coefficients(np.array([0.0, 1.0, 3.0]), np.array([False, True, True])).tolist()
+    [0.0, -0.5, 0.5]
+    """
+    if np.unique(years[known]).size < _MIN_DATES:
+        return np.zeros(years.size)
+    centred = np.where(known, years - years[known].mean(), 0.0)
+    return centred / float(centred @ centred)
 
 
 # ------------------------------------------------------- how much each pair counts in each estimate

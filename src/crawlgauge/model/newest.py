@@ -19,7 +19,7 @@ from crawlgauge.model.cautions import find_repeats
 from crawlgauge.model.checks import Diagnosis, diagnose
 from crawlgauge.model.estimates import Estimate, Estimates, Grade
 from crawlgauge.model.intervals import LEVEL
-from crawlgauge.model.pairs import MAX_LOG, PairData, freeze_arrays, pair_data
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, freeze_arrays, pair_data
 from crawlgauge.model.phrases import count, growth_per_year, percent, percent_range, things
 from crawlgauge.model.ranges import within
 from crawlgauge.overlaps.histories import Histories
@@ -476,8 +476,6 @@ def _judge(measures: tuple[Measure, ...], compared: _Compared) -> tuple[CheckSta
 
 
 # ----- the coverage of each crawl for comparison with the others, apart from what the lags do to it
-
-Numbers = NDArray[np.float64]
 
 # Revisit policies reach back one crawl or two; what is older decays with time.
 _N_SHORT = 2

@@ -513,11 +513,7 @@ def _cost_of(n_urls: Estimate, price: float | None, times: float = 1.0) -> Estim
     if price is None:
         return None
     factor = times * price / _MILLION
-    value, low, high = (
-        None if number is None else factor * number
-        for number in (n_urls.value, n_urls.low, n_urls.high)
-    )
-    return replace(n_urls, value=value, low=low, high=high)
+    return n_urls.map(lambda number: factor * number)
 
 
 # ----------------------------------------------------------------------------------- plans in words

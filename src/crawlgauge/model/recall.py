@@ -10,10 +10,8 @@ from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.errors import FitError
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.intervals import NORMAL_QUANTILE
-from crawlgauge.model.log_range import Carrying, LogRange, find_carrying
 from crawlgauge.model.phrases import percent
-from crawlgauge.model.ranges import within
-from crawlgauge.model.sampled_counts import share
+from crawlgauge.model.ranges import Carrying, LogRange, find_carrying, share, within
 from crawlgauge.provenance import Provenance
 
 __all__ = [

@@ -14,7 +14,7 @@ from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.histories.data import count_captures
 from crawlgauge.model.intervals import NORMAL_QUANTILE
 from crawlgauge.model.phrases import names, things
-from crawlgauge.model.sampled_counts import part_of, scaled, share
+from crawlgauge.model.ranges import part_of, scaled, share
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.provenance import Provenance

@@ -314,7 +314,7 @@ def explain(check_id: str, estimates: Estimates) -> str:
     if check_id == ESTIMATORS:
         return _explain_estimators(estimates)
     # The models behind the checks take a while to load, and most who read estimates need none.
-    from crawlgauge.model.explanations import explain_check
+    from crawlgauge.model.histories.checks import explain_check
 
     return "\n\n".join(
         f"{heading}\n{textwrap.fill(text, _WIDTH, initial_indent='  ', subsequent_indent='  ')}"

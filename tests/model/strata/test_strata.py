@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.model.estimates import Estimate
-from crawlgauge.model.strata import estimate_strata
-from crawlgauge.model.stratum_fits import fit_strata
+from crawlgauge.model.strata import estimate_strata, fit_strata
 from crawlgauge.overlaps.table import Stratum
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.model.pairs import PairData
-from crawlgauge.model.stratum_fits import NEWEST, SLOPE, TYPICAL, find_numbers, fit_strata, pool
+from crawlgauge.model.strata import NEWEST, SLOPE, TYPICAL, find_numbers, fit_strata, pool
 from crawlgauge.model.two_way import fit_two_way
 
 # --------------------------------------------------------------------------------------------- fits

@@ -10,7 +10,7 @@ import pytest
 from crawlgauge import __version__
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Agreement, Check, CrawlEstimate, Estimate, Newest
-from crawlgauge.model.explanations import EXPLANATIONS
+from crawlgauge.model.histories.checks import EXPLANATIONS
 from crawlgauge.provenance import Provenance
 from crawlgauge.report.page.answer import judge_newest
 from crawlgauge.report.page.document import count_verdicts, list_checks

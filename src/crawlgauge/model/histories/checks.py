@@ -1,15 +1,17 @@
 """All checks that capture histories allow, in the order in which they should be read."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crawlgauge.model.checks import Diagnosis, Regime
+from crawlgauge.errors import FitError
+from crawlgauge.model.checks import PAIR_CHECKS, Diagnosis, Regime
 from crawlgauge.model.decay import slows_down
-from crawlgauge.model.estimates import Check, CheckSpec
+from crawlgauge.model.estimates import Check, CheckSpec, Status
 from crawlgauge.model.histories.data import (
     HistoryData,
     Numbers,
@@ -29,7 +31,12 @@ from crawlgauge.model.histories.open_population import fit_jolly_seber
 from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.model.short_lag import ShortLag, describe_short_lag
 
-__all__ = ["HISTORY_CHECKS", "run_history_checks"]
+__all__ = [
+    "EXPLANATIONS",
+    "HISTORY_CHECKS",
+    "explain_check",
+    "run_history_checks",
+]
 
 _SPEAKS = {"info", "warn", "fail"}
 _TAIL = 0.002
@@ -777,3 +784,54 @@ def _describe_cause(cause: ShortLagCause, found: ShortLag | None, what: str) -> 
 
 HISTORY_CHECKS = (HETEROGENEOUS_CAPTURE, PAST_FUTURE, NOVELTY, OVERDISPERSION)
 """In the order in which they should be read."""
+
+
+# ----------------------------------------- what each check means, how it is computed and what to do
+
+
+EXPLANATIONS = MappingProxyType({spec.id: spec for spec in (*PAIR_CHECKS, *HISTORY_CHECKS)})
+
+_STATUS: dict[Status, str] = {
+    "ok": "nothing found",
+    "info": "a finding, no fault",
+    "warn": "the number holds with the repair or caveat that is named",
+    "fail": "do not trust the number",
+    "na": "not testable with this data",
+}
+
+
+def explain_check(check_id: str, checks: Sequence[Check]) -> tuple[tuple[str, str], ...]:
+    """Explain a check and say what it found, as headings with a paragraph each.
+
+    Parameters
+    ----------
+    check_id
+        The check to explain.
+    checks
+        The results.
+
+    Raises
+    ------
+    FitError
+        If there is no such check.
+    """
+    if check_id not in EXPLANATIONS:
+        raise FitError(f"there is no check {check_id!r}; the checks are {', '.join(EXPLANATIONS)}")
+    spec = EXPLANATIONS[check_id]
+    found = (("What it found here", _describe(check)) for check in checks if check.id == check_id)
+    return (
+        (check_id, spec.question),
+        *found,
+        ("What it means", spec.meaning),
+        ("How it is computed", spec.computation),
+        ("What to do", spec.advice),
+    )
+
+
+def _describe(check: Check) -> str:
+    numbers = ""
+    if check.effect is not None:
+        numbers = f", effect {check.effect:+.3f}".replace("-", "−")
+    if check.threshold is not None:
+        numbers += f", threshold {check.threshold:g}"
+    return f"{check.status} ({_STATUS[check.status]}{numbers}). {check.message}"

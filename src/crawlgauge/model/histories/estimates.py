@@ -16,7 +16,6 @@ from crawlgauge.model.estimates import (
     Headline,
     Readings,
 )
-from crawlgauge.model.growth import growth_coefficients, log_growth
 from crawlgauge.model.histories.data import Numbers, count_holdings
 from crawlgauge.model.histories.fits import HistoryFits
 from crawlgauge.model.histories.headline import (
@@ -28,7 +27,7 @@ from crawlgauge.model.histories.headline import (
     spread_over_crawls,
     with_first_captures,
 )
-from crawlgauge.model.intervals import LEVEL
+from crawlgauge.model.intervals import LEVEL, growth_coefficients, log_growth
 from crawlgauge.model.pairs import years_of
 from crawlgauge.model.paper import TOO_MANY_ZEROS
 from crawlgauge.model.phrases import percent

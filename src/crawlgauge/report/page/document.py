@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from crawlgauge._version import __version__
 from crawlgauge.model.estimates import Check, Estimates
-from crawlgauge.model.explanations import EXPLANATIONS
+from crawlgauge.model.histories.checks import EXPLANATIONS
 from crawlgauge.report.blocks import Column, Grid, Paragraph, Role, write_blocks
 from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.page.answer import Verdict, find_answer, judge_newest, judge_status
