@@ -11,8 +11,15 @@ TEST_GROUPS := --group test $(if $(FULL),--group docs --group java --group brows
 SELECT := $(if $(FULL),,-m "not slow and not java and not browser")
 export CRAWLGAUGE_REQUIRE_ALL := $(FULL)
 
+# The attacks of docs/reliability.md do TIMES as much as in the full check; fuzzers begin at SEED.
+TIMES ?= 1
+SEED ?= 1000000
+ATTACK := CRAWLGAUGE_TIMES=$(TIMES) CRAWLGAUGE_SEED=$(SEED) $(BIN)/python -m pytest -n 2 \
+	--dist loadgroup $(ARGS)
+ATTACKS := fuzz growth bombs damage kill fail network stop
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench docs clean
+.PHONY: help demo test lint format bench docs attack $(ATTACKS) clean
 
 help:  ## Show what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -40,6 +47,33 @@ bench: $(VENV)/installed-bench  ## Measure speed against peers, in ratios
 docs: $(VENV)/installed-docs  ## Build the documentation into docs/_build
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky -b html docs docs/_build
 	@echo "open docs/_build/index.html"
+
+attack: $(ATTACKS)  ## Attack in all of these ways; TIMES=10 does ten times as much
+
+fuzz: $(VENV)/installed-test  ## Attack readers and commands with hostile files; TIMES=12 takes an hour
+	$(ATTACK) tests/fuzzing tests/faults/test_whole_commands.py tests/faults/test_hostile_parsers.py
+
+growth: $(VENV)/installed-test  ## Repeat each byte and piece of each format, and look at the time
+	$(ATTACK) tests/faults/test_linear_time.py
+
+bombs: $(VENV)/installed-test  ## Feed small files that hold much, and look at the memory
+	$(ATTACK) tests/faults/test_bounded_memory.py
+
+damage: $(VENV)/installed-test  ## Flip, cut and swap what stores hold
+	$(ATTACK) tests/faults/test_damaged_stores.py tests/store/test_verifying.py
+
+kill: $(VENV)/installed-test  ## Kill four that write one store, at random and at each step
+	$(ATTACK) tests/store/test_kill.py tests/store/test_locking.py
+
+fail: $(VENV)/installed-test  ## Let each call of the system fail; TIMES=13 misses none
+	$(ATTACK) tests/faults/test_failing_calls.py tests/faults/test_standard_streams.py \
+		tests/store/test_failing_disk.py
+
+network: $(VENV)/installed-test  ## Lose answers, delay listings, break connections, send elsewhere
+	$(ATTACK) tests/remote tests/remote_store tests/sources/test_remote_*.py
+
+stop: $(VENV)/installed-test  ## Send Ctrl-C and SIGTERM to every command at several moments
+	$(ATTACK) tests/faults/test_interrupts.py
 
 clean:  ## Delete everything that was made
 	rm -rf $(VENV) build dist docs/_build
