@@ -3,23 +3,20 @@
 import datetime as dt
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from crawlgauge.errors import CrawlError
 
-__all__ = [
-    "DAYS_PER_YEAR",
-    "Crawl",
-    "check_label",
-    "date_from_label",
-    "format_time",
-    "parse_date",
-    "parse_time",
-]
+__all__ = ["Crawl"]
 
 DAYS_PER_YEAR = 365.25
 
+AnchorKind = Literal["uniform", "complete", "frontier"]
+"""What something known from elsewhere is: an even sample, complete lists, or a crawler's queue."""
+
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,119}")
 _DAY_OF_A_MONTH_LABEL = 15
+_MONTH_OF_A_YEAR_LABEL = 7
 
 _ISO_DATE_TIME = re.compile(
     r"(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?"
@@ -27,6 +24,7 @@ _ISO_DATE_TIME = re.compile(
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _COMPACT_DATE = re.compile(r"(?<!\d)(\d{4})(\d{2})(\d{2})(?:\d{6})?(?!\d)")
 _MONTH = re.compile(r"(?<!\d)(?<!\d-)(\d{4})-(\d{2})(?!-?\d)")
+_YEAR = re.compile(r"((?:19|20)\d\d)")
 _COMMON_CRAWL = re.compile(r"CC-MAIN-(\d{4})-(\d{2})(?!\d)")
 
 
@@ -95,14 +93,17 @@ def check_label(label: str) -> str:
     return label
 
 
-def parse_date(text: str) -> dt.date:
+def parse_date(text: str, *, at: Literal["start", "middle", "end"] = "middle") -> dt.date:
     """Read a date as people write it.
 
     Parameters
     ----------
     text
-        ``2013-12-15``, ``20131215``, ``2013-12`` (its 15th), a 14-digit or ISO 8601 time,
-        or ``CC-MAIN-2023-40`` (Monday of that ISO week).
+        ``2013-12-15``, ``20131215``, ``2013-12``, ``2013``, a 14-digit or ISO 8601 time, or
+        ``CC-MAIN-2023-40`` (Monday of that ISO week).
+    at
+        Which day stands for a month or a year: the first, the last, or one in its middle (the 15th,
+        1 July).
 
     Raises
     ------
@@ -113,17 +114,24 @@ def parse_date(text: str) -> dt.date:
     --------
     >>> parse_date("2013-12")
     datetime.date(2013, 12, 15)
+    >>> parse_date("2013", at="end")
+    datetime.date(2013, 12, 31)
     >>> parse_date("CC-MAIN-2023-40")
     datetime.date(2023, 10, 2)
     """
     stripped = text.strip()
-    for pattern in (_ISO_DATE_TIME, _ISO_DATE, _COMPACT_DATE, _MONTH, _COMMON_CRAWL):
-        if match := pattern.fullmatch(stripped):
-            found = _to_date(pattern, match)
-            if found is not None:
-                return found
+    for pattern in (_ISO_DATE_TIME, _ISO_DATE, _COMPACT_DATE, _MONTH, _YEAR, _COMMON_CRAWL):
+        if (match := pattern.fullmatch(stripped)) and (found := _to_date(pattern, match)):
+            if pattern in (_MONTH, _YEAR) and at != "middle":
+                import calendar
+
+                month = found.month if pattern is _MONTH else 1 if at == "start" else 12
+                day = 1 if at == "start" else calendar.monthrange(found.year, month)[1]
+                return found.replace(month=month, day=day)
+            return found
     raise CrawlError(
-        f"{text!r} is no date; write it as 2013-12-15, 20131215, 2013-12 or CC-MAIN-2023-40"
+        f"{text!r} is not a date; write it as 2013-12-15, 20131215, 2013-12, 2013 or "
+        "CC-MAIN-2023-40"
     )
 
 
@@ -137,15 +145,37 @@ def date_from_label(label: str) -> dt.date | None:
     >>> date_from_label("first-crawl") is None
     True
     """
-    if match := _COMMON_CRAWL.search(label):
-        return _to_date(_COMMON_CRAWL, match)
-    found = {
-        date
+    found = _find_dates(label)
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def label_from_name(name: str) -> str | None:
+    """Return the one date that a file's name contains, as a label; None if there is not just one.
+
+    Examples
+    --------
+    >>> label_from_name("gaw-20131215.cdx.gz"), label_from_name("CC-MAIN-2023-40.paths")
+    ('2013-12-15', 'CC-MAIN-2023-40')
+    """
+    found = _find_dates(name)
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _find_dates(text: str) -> dict[dt.date, str]:
+    """Find the dates in a text, each with what it is called there."""
+    if match := _COMMON_CRAWL.search(text):
+        date = _to_date(_COMMON_CRAWL, match)
+        return {} if date is None else {date: match[0]}
+    matches = [
+        (pattern, match)
         for pattern in (_ISO_DATE, _COMPACT_DATE, _MONTH)
-        for match in pattern.finditer(label)
+        for match in pattern.finditer(text)
+    ]
+    return {
+        date: match[0] if pattern is _MONTH else date.isoformat()
+        for pattern, match in matches
         if (date := _to_date(pattern, match)) is not None
     }
-    return found.pop() if len(found) == 1 else None
 
 
 def format_time(time: dt.datetime | None) -> str | None:
@@ -177,7 +207,10 @@ def _in_utc(time: dt.datetime) -> dt.datetime:
 
 
 def _to_date(pattern: re.Pattern[str], match: re.Match[str]) -> dt.date | None:
-    year, second = int(match[1]), int(match[2])
+    year = int(match[1])
+    if pattern is _YEAR:
+        return dt.date(year, _MONTH_OF_A_YEAR_LABEL, 1)
+    second = int(match[2])
     try:
         if pattern is _COMMON_CRAWL:
             return dt.date.fromisocalendar(year, second, 1)

@@ -16,9 +16,7 @@
 Each message says what is wrong, where, and what to try. Anything else that is raised is a bug.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 __all__ = [
     "CrawlError",
@@ -34,7 +32,25 @@ __all__ = [
 ]
 
 
+def printable(text: str) -> str:
+    """Return a text as it is safe to print on a terminal and to write as UTF-8.
+
+    Names of files and hosts are what others chose: what moves a cursor, breaks a line or turns the
+    direction of writing is replaced.
+    """
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def printable_lines(text: str) -> str:
+    """Return a text of several lines as it is safe to print."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 # -------------------------------------------- what was damaged in an input, and what was lost by it
+
+
+QUERY_PREFIX = "cdx+"
+"""What queries of CDX servers begin with, and no file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,18 +74,15 @@ class Damage:
     reason: str
     lost: str
 
+    @property
+    def remedy(self) -> str:
+        """What helps: a server may answer better another time, a file stays as it is."""
+        is_query = self.file.startswith(QUERY_PREFIX)
+        return "Ask the server again later" if is_query else "Get a whole copy of the file"
+
     def __str__(self) -> str:
         where = "" if self.byte is None else f" at byte {self.byte:,}"
         return f"{self.file} is damaged{where}: {self.reason}; lost: {self.lost}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the damage as plain data for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> "Damage":
-        """Read what `to_dict` wrote."""
-        return cls(**{one.name: document[one.name] for one in fields(cls)})
 
 
 # ----------------------------------------------------- the errors that crawlgauge raises on purpose
@@ -98,8 +111,7 @@ class DamagedInput(SourceError):  # noqa: N818 - the name says what the user has
 
     def __init__(self, damage: Damage) -> None:
         super().__init__(
-            f"{damage}. Get a whole copy of the file, or keep what can be read with "
-            "--on-damage keep"
+            f"{damage}. {damage.remedy}, or keep what can be read with --on-damage keep"
         )
         self.damage = damage
 

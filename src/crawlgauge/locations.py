@@ -4,8 +4,6 @@ import os
 
 from crawlgauge.sources.remote import AnyPath, RemotePath, to_path
 
-__all__ = ["DEFAULT_STORE", "StrPath", "find_store"]
-
 StrPath = str | os.PathLike[str]
 
 DEFAULT_STORE = "crawlgauge.store"

@@ -8,8 +8,6 @@ from typing import Any
 
 from crawlgauge._version import __version__
 
-__all__ = ["Input", "Provenance", "Setting"]
-
 Setting = str | int | float | bool | None
 
 

@@ -1,13 +1,11 @@
 """What is handed on of captures that were found: a batch of them, in columns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["LEFT_OUT", "NOT_HTML", "NO_CODE", "NO_STATUS", "NO_TEXT", "NO_TIME", "ROW", "Captures"]
 
 ROW = np.dtype(
     [
@@ -70,17 +68,17 @@ class Captures:
         How many records are no captures, or do not count, by reason.
     """
 
-    keys: NDArray[np.uint64]
-    rows: NDArray[np.void]
-    groups: NDArray[np.int32] | None
-    digests: list[bytes | None] | None
-    texts: NDArray[np.uint64] | None
-    left_out: NDArray[Any] | None
-    n_captures: int
-    n_no_status: int
-    has_times: bool
-    days: Mapping[int, int]
-    first_time: int | None
-    last_time: int | None
-    rejected: Mapping[str, int]
-    excluded: Mapping[str, int]
+    keys: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
+    rows: NDArray[np.void] = field(default_factory=lambda: np.empty(0, ROW))
+    groups: NDArray[np.int32] | None = None
+    digests: list[bytes | None] | None = None
+    texts: NDArray[np.uint64] | None = None
+    left_out: NDArray[Any] | None = None
+    n_captures: int = 0
+    n_no_status: int = 0
+    has_times: bool = False
+    days: Mapping[int, int] = field(default_factory=dict)
+    first_time: int | None = None
+    last_time: int | None = None
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    excluded: Mapping[str, int] = field(default_factory=dict)

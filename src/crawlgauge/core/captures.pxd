@@ -2,9 +2,8 @@
 cimport cython
 
 from crawlgauge.core.fields cimport Fields
-from crawlgauge.core.surt cimport SurtWriter
 from crawlgauge.core.texts cimport TextTable
-from crawlgauge.core.urls cimport MOST_URL_BYTES, UrlVerdict
+from crawlgauge.core.urls cimport MOST_URL_BYTES, SurtWriter, UrlVerdict
 from crawlgauge.core.words cimport Span, i16, i32, i64, u8, u64
 
 cdef enum:

@@ -13,16 +13,15 @@ from crawlgauge.core.fields cimport (
     DAY_SECONDS, DIGEST, FIRST_DAY, GROUP, KEY, MIME, N_DAYS, NO_STATUS, NO_TIME, STATUS, TIME, URL,
     Fields, clear_fields, status_of, time_of,
 )
-from crawlgauge.core.surt cimport DEFER, write_host, write_surt
 from crawlgauge.core.texts cimport TextTable
 from crawlgauge.core.urls cimport (
-    IS_URL, NO_HOST, NO_SCHEME, NO_URL, OTHER_SCHEME, TOO_LONG,
-    is_robots, is_robots_key, judge_url, raw_form, write_scheme_free,
+    DEFER, IS_URL, NO_HOST, NO_SCHEME, NO_URL, OTHER_SCHEME, TOO_LONG,
+    is_robots, is_robots_key, judge_url, raw_form, write_host, write_scheme_free, write_surt,
 )
 from crawlgauge.core.words cimport (
-    Span, bytes_of, find_any, find_near, i16, i64, is_text, memcpy, span_of, u8, u64,
+    Span, bytes_of, find_any, find_near, i16, i32, i64, is_text, memcpy, span_of, u8, u64,
+    xxh64,
 )
-from crawlgauge.core.xxh64 cimport xxh64
 
 cdef enum:
     ROOM = 1 << 18              # captures that are held before they are handed on
@@ -187,9 +186,7 @@ cdef class Collector:
         names = self._settings.names
         self._host_codes = _name_more(self._host_codes, self._hosts, names.name_hosts)
         self._type_codes = _name_more(self._type_codes, self._types, names.name_types)
-        rows = self._rows.base[: self._n_rows].copy()
-        rows["host"] = self._host_codes[rows["host"]]
-        rows["mime"] = self._type_codes[rows["mime"]]
+        rows = self._list_rows()
         groups = left = None
         if self._is_split:
             self._group_codes = _name_more(self._group_codes, self._groups, names.name_groups)
@@ -252,6 +249,18 @@ cdef class Collector:
         days = {FIRST_ORDINAL + day: n for day, n in zip(found.tolist(), counts[found].tolist())}
         counts[found] = 0
         return days
+
+    def _list_rows(self):
+        """Return the rows, with hosts and media types by what they are called outside."""
+        cdef const i32[::1] hosts = self._host_codes, types = self._type_codes
+        cdef Py_ssize_t number
+        found = np.empty(self._n_rows, ROW)
+        cdef Row[::1] rows = found
+        for number in range(self._n_rows):
+            rows[number] = self._rows[number]
+            rows[number].host = hosts[rows[number].host]
+            rows[number].mime = types[rows[number].mime]
+        return found
 
     def _list_digests(self):
         cdef i64 start = 0, end

@@ -15,10 +15,13 @@ from crawlgauge.core.texts cimport TextTable
 from crawlgauge.core.words cimport LOWEST_BIT, i32, i64, u64
 
 cdef enum:
-    FEW_KEYS = 48           # that are sorted by comparing each with those before it
-    FEWEST_BITS = 7         # by which keys are dealt out
-    MOST_BITS = 12
-    BUCKET_BITS = 10        # keys of a bucket: as many as stay in the nearest cache
+    ROWS_AHEAD = 16         # that are asked for before they are looked at
+
+cdef extern from *:
+    """
+    #define FETCH(place) __builtin_prefetch(place)
+    """
+    void FETCH(const void*) noexcept nogil
 
 cdef enum:
     MOST_IN_MASK = 64
@@ -34,84 +37,22 @@ cdef enum:
 
 # ------------------------------------------------------------------------------------- sorting
 
-# Keys are hashes, and spread evenly: their leading bits tell almost exactly where each belongs. They
-# are dealt out twice, into buckets that stay in the cache, until a few are left to be compared.
 
-
-cdef void insert_sort(u64* keys, u64 n_keys) noexcept nogil:
-    cdef u64 place, slot, key
-    for place in range(1, n_keys):
-        key, slot = keys[place], place
-        while slot and keys[slot - 1] > key:
-            keys[slot] = keys[slot - 1]
-            slot -= 1
-        keys[slot] = key
-
-
-cdef void deal_out(
-    const u64* keys, u64 n_keys, int shift, int bits, u64* ends, u64* dealt
-) noexcept nogil:
-    """Copy keys into buckets by `bits` bits above `shift`; `ends` is where each bucket ends."""
-    cdef u64 number, bucket, mask = (<u64> 1 << bits) - 1, place = 0, size
-    memset(ends, 0, (<u64> 1 << bits) * sizeof(u64))
-    for number in range(n_keys):
-        ends[keys[number] >> shift & mask] += 1
-    for bucket in range(<u64> 1 << bits):
-        size = ends[bucket]
-        ends[bucket] = place
-        place += size
-    for number in range(n_keys):
-        bucket = keys[number] >> shift & mask
-        dealt[ends[bucket]] = keys[number]
-        ends[bucket] += 1
-
-
-cdef void sort_bucket(u64* keys, u64 n_keys, int top, u64* scratch) noexcept nogil:
-    """Sort keys that agree in all bits from `top` on."""
-    cdef u64[1 << MOST_BITS] ends
-    cdef u64 bucket, start = 0
-    cdef int bits = FEWEST_BITS
-    while bits < MOST_BITS and n_keys >> (BUCKET_BITS + bits):
-        bits += 1
-    bits = min(bits, top)
-    if bits == 0:
-        return  # all keys are the same
-    deal_out(keys, n_keys, top - bits, bits, ends, scratch)
-    memcpy(keys, scratch, n_keys * sizeof(u64))
-    for bucket in range(<u64> 1 << bits):
-        if ends[bucket] - start <= FEW_KEYS:
-            insert_sort(keys + start, ends[bucket] - start)
-        else:
-            sort_bucket(keys + start, ends[bucket] - start, top - bits, scratch)
-        start = ends[bucket]
-
-
-def sort_keys(u64[::1] keys not None):
-    """Sort keys in place, fast if they are spread evenly below the greatest."""
-    cdef u64 n_keys = keys.shape[0], number, together = 0
-    cdef int top = 0
-    cdef u64[::1] scratch = np.empty(n_keys, np.uint64)
-    if n_keys == 0:
-        return
-    with nogil:
-        for number in range(n_keys):
-            together |= keys[number]
-        while top < 64 and together >> top:
-            top += 1
-        sort_bucket(&keys[0], n_keys, top, &scratch[0])
-
-
-def sort_unique(u64[::1] keys not None):
-    """Sort keys in place and move the distinct ones to the front; return how many they are."""
-    cdef u64 number, n_distinct = 1, n_keys = keys.shape[0]
-    sort_keys(keys)
+def sort_unique(list parts not None):
+    """Return the distinct keys of some arrays in rising order."""
+    cdef u64 number, n_distinct = 1
+    found = np.concatenate([np.empty(0, np.uint64), *parts])
+    found.sort()
+    cdef u64[::1] keys = found
+    cdef u64 n_keys = keys.shape[0]
     if n_keys < 2:
-        return n_keys
+        return found
     with nogil:
         for number in range(1, n_keys):
             keys[n_distinct] = keys[number]
             n_distinct += keys[number] != keys[n_distinct - 1]
-    return n_distinct
+    # Where many are repeated, what they took is given back.
+    return found[:n_distinct] if 4 * n_distinct > 3 * n_keys else found[:n_distinct].copy()
 
 
 # ------------------------------------------------------------------------------- counts of masks
@@ -588,37 +529,57 @@ cdef int order_names(TextTable names, int one, int other) noexcept nogil:
     return names.order(one, other)
 
 
-def first_captures(const Row[::1] rows not None, TextTable hosts not None, TextTable types not None):
+def first_captures(list parts not None, TextTable hosts not None, TextTable types not None):
     """Return the rows of the first capture of each key, in the order of the keys.
 
     Parameters
     ----------
-    rows
-        Attributes of captures, as `ROW`.
+    parts
+        Attributes of captures, as arrays of `ROW`.
     hosts, types
         The names that their codes stand for.
     """
-    cdef u64 n_rows = rows.shape[0], number, n_first = 0, place, together = 0, row_mask = 0
-    cdef int shift = 0, n_hosts = len(hosts), n_types = len(types)
+    cdef u64 n_parts = len(parts), n_rows = 0, part, number, n_first = 0, place = 0, together = 0
+    cdef u64 size, most = max(map(len, parts), default=0)
+    cdef int shift = 0, bits = 0, part_bits = 0, n_hosts = len(hosts), n_types = len(types)
+    cdef const Row[::1] rows
     cdef const Row* row
+    while most >> bits:
+        bits += 1
+    while n_parts >> part_bits:
+        part_bits += 1
+    cdef u64 row_mask = (<u64> 1 << bits) - 1, number_mask = (<u64> 1 << (bits + part_bits)) - 1
+    cdef u64[::1] starts = np.empty(n_parts, np.uint64)
+    for part in range(n_parts):
+        rows = parts[part]
+        size = rows.shape[0]
+        starts[part] = <u64> &rows[0] if size else 0
+        n_rows += size
+        for number in range(size):
+            row = &rows[number]
+            together |= row.key
+            if row.host >= n_hosts or row.mime >= n_types:
+                raise ValueError("a row has a name that is not known")
     chosen = np.empty(n_rows, ROW)
     cdef Row[::1] target = chosen
     cdef u64[::1] order = np.empty(n_rows, np.uint64)
-    while row_mask < n_rows:
-        row_mask = 2 * row_mask + 1
-    for number in range(n_rows):
-        together |= rows[number].key
-        if rows[number].host >= n_hosts or rows[number].mime >= n_types:
-            raise ValueError("a row has a name that is not known")
     while shift < 63 and not together >> (63 - shift):
         shift += 1
-    # The leading bits of each key with the row's number behind them, to be sorted.
-    for number in range(n_rows):
-        order[number] = (rows[number].key << shift & ~row_mask) | number
-    sort_keys(order)
+    # The leading bits of each key with the row's place behind them, to be sorted: rows are large,
+    # and moved but once.
+    for part in range(n_parts):
+        row = <const Row*> starts[part]
+        for number in range(len(parts[part])):
+            order[place] = (row[number].key << shift & ~number_mask) | part << bits | number
+            place += 1
+    order.base.sort()
     with nogil:
         for number in range(n_rows):
-            row, place = &rows[order[number] & row_mask], n_first
+            # They stand anywhere in memory, and take longer to come than to be looked at.
+            place = order[min(number + <u64> ROWS_AHEAD, n_rows - 1)]
+            FETCH(<const Row*> starts[(place & number_mask) >> bits] + (place & row_mask))
+            part = (order[number] & number_mask) >> bits
+            row, place = <const Row*> starts[part] + (order[number] & row_mask), n_first
             # Keys of the same leading bits, which are few, stand in any order.
             while place and target[place - 1].key > row.key:
                 place -= 1

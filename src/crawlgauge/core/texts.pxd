@@ -15,8 +15,9 @@ cdef struct Remembered:
 @cython.final  # without it each call of a method would go through a table of pointers
 cdef class TextTable:
     """Texts numbered in the order of their first appearance; open addressing."""
-    cdef u32[::1] slots   # number of a text + 1, or 0 where a slot is free
-    cdef u64[::1] hashes  # of each text
+    # Of each text its number + 1 and the upper half of its hash, whose lower half tells the slot:
+    # most slots that are not its own are passed over without a look at their texts; 0 if free.
+    cdef u64[::1] slots
     cdef u64[::1] starts  # of each text in `bytes`, and where the last one ends
     cdef u8[::1] bytes
     cdef u32 n_texts
@@ -35,6 +36,7 @@ cdef class TextTable:
     cdef int order(self, u32 one, u32 other) noexcept nogil
     cdef int _look_up(self, Span text) except -1 nogil
     cdef u32 _add(self, Span text, u64 digest) except? 0 nogil
-    cdef u64 _free_slot(self, u64 digest) noexcept nogil
+    cdef void _enter(self, u32 number, u64 digest) noexcept nogil
+    cdef Span _text(self, u32 number) noexcept nogil
     cdef int _grow(self) except -1 with gil
     cdef int _reserve(self, u64 n_bytes) except -1 with gil

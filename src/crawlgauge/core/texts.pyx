@@ -4,8 +4,7 @@ from libc.string cimport memcmp, memcpy
 
 import numpy as np
 
-from crawlgauge.core.words cimport Span, is_same, span_of, u32, u64
-from crawlgauge.core.xxh64 cimport xxh64
+from crawlgauge.core.words cimport Span, is_same, span_of, u32, u64, xxh64
 
 cdef enum:
     FIRST_SLOTS = 1 << 12
@@ -15,8 +14,7 @@ cdef enum:
 @cython.final
 cdef class TextTable:
     def __cinit__(self):
-        self.slots = np.zeros(FIRST_SLOTS, np.uint32)
-        self.hashes = np.empty(FIRST_SLOTS // 2, np.uint64)
+        self.slots = np.zeros(FIRST_SLOTS, np.uint64)
         self.starts = np.zeros(FIRST_SLOTS // 2 + 1, np.uint64)
         self.bytes = np.empty(FIRST_BYTES, np.uint8)
 
@@ -35,31 +33,32 @@ cdef class TextTable:
             for number in range(first, self.n_texts)
         ]
 
+    cdef Span _text(self, u32 number) noexcept nogil:
+        cdef Span text
+        text.start = &self.bytes[0] + self.starts[number]
+        text.end = &self.bytes[0] + self.starts[number + 1]
+        return text
+
     cdef int order(self, u32 one, u32 other) noexcept nogil:
         """Return a number below, equal to or above 0 as one text sorts before the other."""
-        cdef u64 length = self.starts[one + 1] - self.starts[one]
-        cdef u64 other_length = self.starts[other + 1] - self.starts[other]
-        cdef int found = memcmp(
-            &self.bytes[0] + self.starts[one],
-            &self.bytes[0] + self.starts[other],
-            min(length, other_length),
-        )
+        cdef Span text = self._text(one), second = self._text(other)
+        cdef Py_ssize_t length = text.end - text.start, other_length = second.end - second.start
+        cdef int found = memcmp(text.start, second.start, min(length, other_length))
         return found if found else (length > other_length) - (length < other_length)
 
     cdef int _look_up(self, Span text) except -1 nogil:
-        cdef u64 length = text.end - text.start, digest = xxh64(text.start, length), start
-        cdef u64 last = self.slots.shape[0] - 1, slot = digest & last
-        cdef u32* slots = &self.slots[0]
+        cdef Py_ssize_t length = text.end - text.start
+        cdef u64 digest = xxh64(text.start, length), last = self.slots.shape[0] - 1
+        cdef u64 slot = digest & last
+        cdef u64* slots = &self.slots[0]
         cdef u32 number
+        cdef Span found
         while slots[slot]:
-            number = slots[slot] - 1
-            start = self.starts[number]
-            if (
-                self.hashes[number] == digest
-                and self.starts[number + 1] - start == length
-                and is_same(&self.bytes[0] + start, text.start, length)
-            ):
-                break
+            if slots[slot] >> 32 == digest >> 32:
+                number = <u32> slots[slot] - 1
+                found = self._text(number)
+                if found.end - found.start == length and is_same(found.start, text.start, length):
+                    break
             slot = (slot + 1) & last
         else:
             number = self._add(text, digest)
@@ -77,26 +76,27 @@ cdef class TextTable:
         if end > <u64> self.bytes.shape[0]:
             self._reserve(2 * end)
         memcpy(&self.bytes[0] + start, text.start, end - start)
-        self.hashes[number], self.starts[number + 1] = digest, end
-        self.slots[self._free_slot(digest)] = number + 1
+        self.starts[number + 1] = end
+        self._enter(number, digest)
         self.n_texts += 1
         return number
 
-    cdef u64 _free_slot(self, u64 digest) noexcept nogil:
+    cdef void _enter(self, u32 number, u64 digest) noexcept nogil:
         cdef u64 slot = digest & (self.slots.shape[0] - 1)
         while self.slots[slot]:
             slot = (slot + 1) & (self.slots.shape[0] - 1)
-        return slot
+        self.slots[slot] = digest >> 32 << 32 | (number + 1)
 
     cdef int _grow(self) except -1 with gil:
         """Double the slots; at most half of them are ever taken."""
         cdef Py_ssize_t n_slots = 2 * self.slots.shape[0]
         cdef u32 number
-        self.hashes = np.resize(self.hashes, n_slots // 2)
+        cdef Span text
         self.starts = np.resize(self.starts, n_slots // 2 + 1)
-        self.slots = np.zeros(n_slots, np.uint32)
+        self.slots = np.zeros(n_slots, np.uint64)
         for number in range(self.n_texts):
-            self.slots[self._free_slot(self.hashes[number])] = number + 1
+            text = self._text(number)
+            self._enter(number, xxh64(text.start, text.end - text.start))
         return 0
 
     cdef int _reserve(self, u64 n_bytes) except -1 with gil:

@@ -1,4 +1,4 @@
-"""Bytes in memory: read eight at a time, searched, compared.
+"""Bytes in memory: read eight at a time, searched, compared, hashed.
 
 Nothing here reads at or behind `end`: no padding is assumed. The functions stand in a .pxd so that
 each module that cimports them gets its own inlined copy.
@@ -155,6 +155,19 @@ cdef inline bint begins(Span text, const char* word, int length) noexcept nogil:
     return True
 
 
+# Minima of bytes become vector instructions on every processor, while gcc makes a bit test of
+# ``byte == c"%" or ...``, which it cannot vectorise.
+
+
+cdef inline u8 nearer(u8 one, u8 other) noexcept nogil:
+    return one if one < other else other
+
+
+cdef inline u8 beyond(u8 byte, u8 last) noexcept nogil:
+    """Return how far a byte is beyond the last one, or zero."""
+    return byte - nearer(byte, last)
+
+
 cdef inline bint is_digit(u8 byte) noexcept nogil:
     return c"0" <= byte <= c"9"
 
@@ -167,3 +180,55 @@ cdef inline bint are_digits(u64 word) noexcept nogil:
 
 cdef inline u32 two_digits(const u8* place) noexcept nogil:
     return 10 * (place[0] - c"0") + (place[1] - c"0")
+
+
+# --------------------------------------------------------------- XXH64 with the seed that keys have
+
+cdef extern from *:
+    """
+    static const uint64_t PRIME_1 = 0x9E3779B185EBCA87u;
+    static const uint64_t PRIME_2 = 0xC2B2AE3D27D4EB4Fu;
+    static const uint64_t PRIME_3 = 0x165667B19E3779F9u;
+    static const uint64_t PRIME_4 = 0x85EBCA77C2B2AE63u;
+    static const uint64_t PRIME_5 = 0x27D4EB2F165667C5u;
+    static const uint64_t SEED = 42;
+    """
+    const u64 PRIME_1, PRIME_2, PRIME_3, PRIME_4, PRIME_5, SEED
+
+
+cdef inline u64 _round(u64 lane, u64 word) noexcept nogil:
+    return rotate(lane + word * PRIME_2, 31) * PRIME_1
+
+
+cdef inline u64 _merge(u64 digest, u64 lane) noexcept nogil:
+    return (digest ^ _round(0, lane)) * PRIME_1 + PRIME_4
+
+
+cdef inline u64 xxh64(const u8* place, Py_ssize_t length) noexcept nogil:
+    cdef const u8* end = place + length
+    cdef u64 digest, one, two, three, four
+    if length >= 32:
+        one, two, three, four = SEED + PRIME_1 + PRIME_2, SEED + PRIME_2, SEED, SEED - PRIME_1
+        while end - place >= 32:
+            one = _round(one, load64(place))
+            two = _round(two, load64(place + 8))
+            three = _round(three, load64(place + 16))
+            four = _round(four, load64(place + 24))
+            place += 32
+        digest = rotate(one, 1) + rotate(two, 7) + rotate(three, 12) + rotate(four, 18)
+        digest = _merge(_merge(_merge(_merge(digest, one), two), three), four)
+    else:
+        digest = SEED + PRIME_5
+    digest += <u64> length
+    while end - place >= 8:
+        digest = rotate(digest ^ _round(0, load64(place)), 27) * PRIME_1 + PRIME_4
+        place += 8
+    if end - place >= 4:
+        digest = rotate(digest ^ (<u64> load32(place) * PRIME_1), 23) * PRIME_2 + PRIME_3
+        place += 4
+    while place < end:
+        digest = rotate(digest ^ (place[0] * PRIME_5), 11) * PRIME_1
+        place += 1
+    digest = (digest ^ (digest >> 33)) * PRIME_2
+    digest = (digest ^ (digest >> 29)) * PRIME_3
+    return digest ^ (digest >> 32)

@@ -6,7 +6,6 @@ The way of `add_crawl`: find the files; hold the crawl in the store; read the fi
 
 import datetime as dt
 import logging
-import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -16,10 +15,11 @@ from dataclasses import dataclass
 from dataclasses import replace as changed
 from typing import Literal, Unpack
 
+from crawlgauge.core.machine import count_processors
 from crawlgauge.crawl import Crawl, parse_date
 from crawlgauge.errors import Damage, SourceError, StoreError
 from crawlgauge.ingest.builder import SetBuilder, rows_threshold
-from crawlgauge.ingest.crawl_list import NewCrawl, find_all, read_crawl_list
+from crawlgauge.ingest.crawl_list import NewCrawl, choose_crawls, find_all, list_words
 from crawlgauge.ingest.options import (
     ENGINE,
     Choices,
@@ -35,11 +35,11 @@ from crawlgauge.ingest.splitting import ByField, Cut, OneCrawl, Period, Splitter
 from crawlgauge.keys.rules import BY_CONTENT, BY_TEXT, BY_URL, rule_of
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.locations import StrPath, find_store
-from crawlgauge.processors import count_processors
 from crawlgauge.provenance import Input, Provenance, Setting
 from crawlgauge.sources.captures import Rejection
+from crawlgauge.sources.cdx_server import forget_answers, is_query, list_collections
 from crawlgauge.sources.decompress import VERSION_CHECKSUM, fingerprint, version_as_input
-from crawlgauge.sources.inputs import STDIN, InputFiles, can_be_reread
+from crawlgauge.sources.inputs import InputFiles, can_be_reread
 from crawlgauge.sources.reading import (
     Progress,
     ReadingProgress,
@@ -47,7 +47,8 @@ from crawlgauge.sources.reading import (
     read_inputs,
     total_bytes,
 )
-from crawlgauge.sources.remote import RemotePath, interruptible, is_remote, to_path
+from crawlgauge.sources.remote import RemotePath, interruptible, is_remote
+from crawlgauge.sources.what_counts import DEFAULT_RATE
 from crawlgauge.store.catalogue import Store, store_for_adding
 from crawlgauge.store.crawl_set import CrawlSet, Manifest
 from crawlgauge.store.crawl_writer import CrawlWriter, UnwrittenSet
@@ -134,7 +135,8 @@ def add_crawl(
         Name of the crawl.
     inputs
         Files, folders, globs, ``@list.txt`` or ``-`` for standard input, of any format; also
-        remote ones, such as ``s3://bucket/folder/*.gz``.
+        remote ones, such as ``s3://bucket/folder/*.gz``, and queries of CDX servers,
+        ``cdx+https://HOST/PATH?url=…``.
     date
         The crawl's date; if not given, the day of the median capture, else the one that the
         label contains.
@@ -155,7 +157,8 @@ def add_crawl(
     CrawlgaugeError
         If the label, the date, an input or the store cannot be used; the store is as before.
     """
-    crawl = NewCrawl.of(label, date, find_all(inputs))
+    files = find_all(inputs, options)
+    crawl = NewCrawl.of(label, date, files)
     present = choose_when_present(replace=replace, append=append)
     with open_for_adding(store, options) as (opened, choices):
         return add_to_store(opened, crawl, choices, present, _listen(progress, [crawl.inputs]))
@@ -163,23 +166,27 @@ def add_crawl(
 
 def add_crawls(
     store: StrPath | None,
-    crawl_list: StrPath,
+    crawl_list: StrPath | None = None,
     *,
+    each: StrPath | Iterable[StrPath] | None = None,
     replace: bool = False,
     append: bool = False,
     progress: Listener | None = None,
     on_added: Callable[[Addition], None] | None = None,
     **options: Unpack[ReadOptions],
 ) -> tuple[Addition, ...]:
-    """Add all crawls of a CSV list (``label,date,path``); what is there already is passed over.
+    """Add all crawls of a CSV list, or one of each file; what is there already is passed over.
 
     Parameters
     ----------
     store
         The store's folder, as for `open_store`.
     crawl_list
-        The list: a line for each crawl. The date may be empty; the path is a file, folder, glob or
-        ``@list.txt``, seen from the list's folder.
+        The list: ``label,date,path``, and a line for each crawl. The date may be empty; the path is
+        a file, folder, glob or ``@list.txt``, seen from the list's folder.
+    each
+        In place of a list: inputs as for `add_crawl`, each file of which is a crawl, labelled by
+        the date in its name, such as 2021-12, 20211201 or CC-MAIN-2023-40, else by the name.
     replace, append, progress
         As for `add_crawl`.
     on_added
@@ -190,7 +197,7 @@ def add_crawls(
     Returns
     -------
     tuple of Addition
-        In the order of the list.
+        In the order of the list, or of the files.
 
     Raises
     ------
@@ -198,7 +205,7 @@ def add_crawls(
         If the list or one of the crawls cannot be read; those before it are in the store.
     """
     present = choose_when_present(replace=replace, append=append)
-    crawls = read_crawl_list(to_path(os.fspath(crawl_list)))
+    crawls = choose_crawls(crawl_list, each, options)
     reading = _listen(progress, [crawl.inputs for crawl in crawls])
     with open_for_adding(store, options) as (opened, choices):
         n_at_once = _count_at_once(crawls, choices.memory)
@@ -243,7 +250,7 @@ def split_collection(
     store: StrPath | None,
     inputs: StrPath | Iterable[StrPath],
     *,
-    period: Period | None = None,
+    period: Period | Literal["collection"] | None = None,
     pattern: str | None = None,
     field: str = "filename",
     replace: bool = False,
@@ -259,7 +266,8 @@ def split_collection(
     inputs
         As for `add_crawl`.
     period
-        Cut by capture time into the months, quarters, half-years or years of the calendar.
+        Cut by capture time into the months, quarters, half-years or years of the calendar; or by
+        ``"collection"``, where the input is the list of a CDX server's.
     pattern, field
         Or cut by what a regular expression finds in a field; its first group, or all that it
         finds, is the crawl's label.
@@ -275,10 +283,42 @@ def split_collection(
     CrawlgaugeError
         If something cannot be read or used; the store is as before.
     """
+    present = choose_when_present(replace=replace, append=False)
+    if period == "collection":
+        return _add_collections(store, list_words(inputs), present, progress, options)
     cut = choose_cut(period, pattern, field)
-    present, files = choose_when_present(replace=replace, append=False), find_all(inputs)
+    files = find_all(inputs, options)
     with open_for_adding(store, options) as (opened, choices):
         return add_split(opened, files, cut, choices, present, _listen(progress, [files]))
+
+
+def _add_collections(
+    store: StrPath | None,
+    words: list[str],
+    when_present: WhenPresent,
+    progress: Listener | None,
+    options: ReadOptions,
+) -> SplitResult:
+    """Add what each collection of a CDX server holds as a crawl of its own."""
+    found = list_collections(words[0], options.get("rate", DEFAULT_RATE))
+    if found is None or len(words) > 1:
+        raise SourceError(
+            "only what a server lists is cut by collection: name one input, such as "
+            "cdx+https://index.commoncrawl.org/collinfo.json?url=*.example.org"
+        )
+    additions = []
+    with open_for_adding(store, options) as (opened, choices):
+        for label, query in found.items():
+            crawl = NewCrawl.of(label, None, InputFiles(names=(query,)))
+            reading = _listen(progress, [crawl.inputs])
+            try:
+                additions.append(add_to_store(opened, crawl, choices, when_present, reading))
+            except _NothingFound as error:
+                _log.info("%s is left out: %s", label, error)
+        if not additions:
+            raise SourceError(f"none of {len(found):,} collections holds any capture that counts")
+    examples = tuple(one for added in additions for one in added.examples)
+    return SplitResult(additions=tuple(additions), unassigned={}, examples=examples)
 
 
 @contextmanager
@@ -340,12 +380,18 @@ def _read_here(
     return read_inputs(inputs, settings, target, progress=progress, n_threads=choices.n_threads)
 
 
+class _NothingFound(SourceError):  # noqa: N818 - it is what was found
+    """Inputs hold nothing that counts, and are whole."""
+
+
 def _nothing_found(builder: SetBuilder, inputs: InputFiles, read: ReadInputs) -> SourceError:
     """Return the error that says why there is nothing to store."""
     if read.damages:
         return _nothing_kept(read.damages)
     where = _name_all(inputs)
     left_out = builder.excluded + builder.rejected
+    if all(map(is_query, inputs.names)) and not left_out:
+        return _NothingFound(f"{where}: the server holds nothing for this query")
     if not left_out:
         return SourceError(f"{where}: no URL found; empty, or only blank lines and comments")
     if builder.excluded:
@@ -355,7 +401,7 @@ def _nothing_found(builder: SetBuilder, inputs: InputFiles, read: ReadInputs) ->
             if _BY_CHOICE & builder.excluded.keys()
             else ", which are no captures"
         )
-        return SourceError(f"{where}: nothing in it counts; left out: {reasons}{advice}")
+        return _NothingFound(f"{where}: nothing in it counts; left out: {reasons}{advice}")
     example = "".join(
         f"; {'' if item.line is None else f'line {item.line} of '}{item.file} is {item.text!r}"
         for item in read.examples[:1]
@@ -429,9 +475,12 @@ def add_to_store(
             _take_up(store, present, builder)
         elif present is not None and all(map(can_be_reread, crawl.inputs.names)):
             known = present.of_urls.provenance.inputs
-            found = tuple(_recognise(name, known) for name in crawl.inputs.names)
+            # What an index has led to was read in parts.
+            parts = {entry.name for entry in known if entry.through}
+            names = [name for name in crawl.inputs.names if name not in parts]
+            found = tuple(_recognise(name, known) for name in names)
             return _accept_if_same(store, present, found, choices.settings(crawl.date))
-        target.needs_times = needs_times(label, crawl.date)
+        target.needs_times = needs_times(label, crawl.date, crawl.inputs.names)
         was_read = read(crawl.inputs, choices, target, progress)
         if not builder.n_captures:
             raise _nothing_found(builder, crawl.inputs, was_read)
@@ -452,7 +501,10 @@ def add_to_store(
             unassigned={} if before is None else before.unassigned,
         )
         outcome: Outcome = "replaced" if exists else "added"
-        return _publish_crawl(store, writer, done, outcome if before is None else "appended")
+        outcome = outcome if before is None else "appended"
+        added = _publish_crawl(store, writer, done, outcome)
+        forget_answers(crawl.inputs.names)
+        return added
 
 
 def _accept_if_same(
@@ -495,7 +547,13 @@ def _refuse_present(store: Store, present: Manifest) -> StoreError:
 
 
 def _recognise(name: str, known: Iterable[Input]) -> Input:
-    """Return name, size and checksum of an input, reading no more of it than is needed."""
+    """Return name, size and checksum of an input, reading no more of it than is needed.
+
+    A server's answer may change from day to day; the same question is the same input.
+    """
+    if is_query(name):
+        same = (entry for entry in known if entry.name == name)
+        return next(same, Input(name=name, checksum=_UNREAD + name, n_bytes=-1))
     if not is_remote(name):
         return fingerprint(name)
     try:
@@ -530,7 +588,7 @@ def _leave_known(crawl: NewCrawl, present: CrawlSet, choices: Choices) -> NewCra
     known = {entry.checksum for entry in present.provenance.inputs}
     names = []
     for name in crawl.inputs.names:
-        if name != STDIN and _recognise(name, present.provenance.inputs).checksum in known:
+        if can_be_reread(name) and _recognise(name, present.provenance.inputs).checksum in known:
             _log.warning("%s is in the crawl already; it is not read again", name)
         else:
             names.append(name)
@@ -583,7 +641,9 @@ def _publish_crawl(
     description = CrawlSet(
         crawl=Crawl(
             label=writer.label,
-            date=choose_date(writer.label, crawl.date, builder.days),
+            date=choose_date(
+                writer.label, crawl.date, builder.days, (item.name for item in crawl.read.inputs)
+            ),
             n_urls=1,  # Known when the last key is written.
             first_capture=_to_time(builder.first_time),
             last_capture=_to_time(builder.last_time),
@@ -750,9 +810,11 @@ class _Stoppable(ReadingProgress):
         self._shared = shared
         self._check = check
 
-    def add_bytes(self, n_bytes: int, file: str) -> None:
+    def add_bytes(
+        self, n_bytes: int, file: str, pages: tuple[int | None, int | None] = (None, None)
+    ) -> None:
         self._check()
-        self._shared.add_bytes(n_bytes, file)
+        self._shared.add_bytes(n_bytes, file, pages)
 
     def add_captures(self, n_captures: int) -> None:
         self._shared.add_captures(n_captures)
@@ -806,8 +868,10 @@ def add_split(
             # Before the first is written.
             for label, crawl in crawls.items():
                 _check_present(store, label, crawl)
+        additions = tuple(_publish(store, label, crawl) for label, crawl in crawls.items())
+        forget_answers(inputs.names)
         return SplitResult(
-            additions=tuple(_publish(store, label, crawl) for label, crawl in crawls.items()),
+            additions=additions,
             unassigned=dict(rest),
             examples=found.examples,
         )

@@ -25,26 +25,23 @@ from crawlgauge.sources.reading import total_bytes
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
 
-__all__ = [
-    "MAX_ATTRIBUTES",
-    "LevelBuilder",
-    "SetBuilder",
-    "open_builder",
-    "rows_threshold",
-    "to_attributes",
-    "to_rows",
-]
-
 MAX_ATTRIBUTES = 1 << 20
 """Enough for some hundred strata of 2**13 URLs each."""
+_MIN_ATTRIBUTES = 1 << 18
+"""Of more than these, one URL in four keeps its own: they cost more than all else that is done."""
 
 _MOST_ROWS = 1 << 22
 """Held before those of later captures are dropped: 28 bytes each."""
-_LEAST_LINE_BYTES = 20
-"""Of a compressed input: hardly a capture takes fewer."""
-_LEAST_RECORD_BYTES = 2_000
+_RECORD_BYTES = 2_000
 """Of a compressed input that holds what was captured: on average hardly a capture takes fewer."""
-_RECORDS_NAME = re.compile(r"[^?]*\.(w?arc|wacz)(\.(gz|zst|bz2|open))*(\?.*)?", re.IGNORECASE)
+_LINE_BYTES = 20
+"""Of a line with no more than a URL."""
+_PACKED = r"(\.(gz|zst|bz2|xz|open))*(\?.*)?"
+_BYTES_EACH = (
+    (_RECORD_BYTES, ("warc", "arc"), re.compile(r"(?i)[^?]*\.(w?arc|wacz)" + _PACKED)),
+    (60, ("cdxj", "cdx", "parquet"), re.compile(r"(?i)[^?]*\.(cdxj?|parquet)" + _PACKED)),
+)
+"""Of other inputs, by the names of formats or of the inputs."""
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _DAY_SECONDS = 86_400
 
@@ -52,8 +49,8 @@ _DAY_SECONDS = 86_400
 def rows_threshold(inputs: InputFiles, stated_format: str | None = None) -> int:
     """Return below which keys attributes are kept of inputs that are not read yet.
 
-    There shall be about `MAX_ATTRIBUTES` of them, and most captures shall cost nothing for them.
-    Names tell which inputs hold what was captured, and so take a hundred times as many bytes.
+    There shall be no more than about `MAX_ATTRIBUTES` of them, and most lines shall cost nothing
+    for them. To read what was captured takes so long that they do not count beside it.
 
     Parameters
     ----------
@@ -62,23 +59,24 @@ def rows_threshold(inputs: InputFiles, stated_format: str | None = None) -> int:
     stated_format
         The format of all of them, where the user has stated it.
     """
-    records = {name for name in inputs.names if _holds_records(name, stated_format)}
-    n_captures = 0
-    for bytes_each, names in (
-        (_LEAST_RECORD_BYTES, records),
-        (_LEAST_LINE_BYTES, {*inputs.names} - records),
-    ):
-        n_bytes = total_bytes(replace(inputs, names=tuple(names)))
+    n_captures = n_wanted = 0
+    for name in inputs.names:
+        n_bytes = total_bytes(replace(inputs, names=(name,)))
         if n_bytes is None:
             return WHOLE
+        bytes_each = _bytes_each(name, stated_format)
         n_captures += n_bytes // bytes_each
-    return WHOLE * MAX_ATTRIBUTES // max(n_captures, MAX_ATTRIBUTES)
+        n_wanted += n_bytes // (bytes_each if bytes_each == _RECORD_BYTES else 4 * bytes_each)
+    n_wanted = min(max(n_wanted, _MIN_ATTRIBUTES), MAX_ATTRIBUTES)
+    return WHOLE * n_wanted // max(n_captures, n_wanted)
 
 
-def _holds_records(name: str, stated_format: str | None) -> bool:
-    if stated_format is not None:
-        return stated_format in ("warc", "arc")
-    return _RECORDS_NAME.fullmatch(name) is not None
+def _bytes_each(name: str, stated_format: str | None) -> int:
+    """Return how many bytes of an input a capture takes at least, on average."""
+    for n_bytes, formats, names in _BYTES_EACH:
+        if stated_format in formats or (stated_format is None and names.fullmatch(name)):
+            return n_bytes
+    return _LINE_BYTES
 
 
 class SetBuilder:
@@ -214,8 +212,7 @@ class SetBuilder:
             self._rows, self._n_rows = [kept], kept.size
 
     def _first_rows(self) -> NDArray[np.void]:
-        rows = np.concatenate([np.empty(0, ROW), *self._rows])
-        return first_captures(rows, self.names.hosts, self.names.types)
+        return first_captures(self._rows, self.names.hosts, self.names.types)
 
     def _see_times(self, first: int | None, last: int | None) -> None:
         if first is not None and last is not None:

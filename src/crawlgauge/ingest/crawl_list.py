@@ -1,22 +1,31 @@
-"""Crawls that are to be added: label, date and files, one by one or as lines of a list."""
+"""Crawls that are to be added: label, date and files, one by one, by a list, or one a file."""
 
 import csv
 import datetime as dt
 import io
 import os
-import sys
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Any
 
-from crawlgauge.crawl import check_label, parse_date
+from crawlgauge.crawl import check_label, label_from_name, parse_date
 from crawlgauge.errors import CrawlError, SourceError
+from crawlgauge.ingest.options import ReadOptions
 from crawlgauge.locations import StrPath
-from crawlgauge.sources.inputs import STDIN, InputFiles, find_inputs
-from crawlgauge.sources.remote import AnyPath
+from crawlgauge.sources.decompress import STDIN, read_whole
+from crawlgauge.sources.inputs import InputFiles, find_inputs
+from crawlgauge.sources.remote import AnyPath, to_path
+from crawlgauge.sources.what_counts import DEFAULT_RATE
 
-__all__ = ["NewCrawl", "find_all", "read_crawl_list"]
-
+_MAX_BYTES = 1 << 26
 _COLUMNS = ("label", "date", "path")
+_SUFFIX = re.compile(
+    r"\.(gz|bz2|xz|zst|txt|csv|tsv|jsonl?|parquet|cdxj?|idx|log|w?arc|wacz)$",
+    re.IGNORECASE,
+)
+_NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9._+=-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +43,75 @@ class NewCrawl:
         return cls(label=check_label(label), date=known, inputs=inputs)
 
 
-def find_all(inputs: StrPath | Iterable[StrPath]) -> InputFiles:
+def find_all(inputs: StrPath | Iterable[StrPath], options: ReadOptions) -> InputFiles:
     """Find the files that one word or several stand for."""
-    words = [inputs] if isinstance(inputs, str | os.PathLike) else list(inputs)
-    return find_inputs(os.fspath(word) for word in words)
+    return find_inputs(list_words(inputs), **_how_to_look(options))
 
 
-def read_crawl_list(path: AnyPath) -> tuple[NewCrawl, ...]:
-    """Read a list of crawls and see that all it names can be found, before anything is added.
+def _how_to_look(options: ReadOptions) -> dict[str, Any]:
+    return {
+        "rate_per_minute": options.get("rate", DEFAULT_RATE),
+        "is_stated": bool(options.get("format") or options.get("column")),
+    }
+
+
+def list_words(inputs: StrPath | Iterable[StrPath]) -> list[str]:
+    """Return one word or several as a list."""
+    several = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+    return [os.fspath(word) for word in several]
+
+
+def choose_crawls(
+    crawl_list: StrPath | None, each: StrPath | Iterable[StrPath] | None, options: ReadOptions
+) -> tuple[NewCrawl, ...]:
+    """Return the crawls of a list, or one of each file, before anything is added.
+
+    Raises
+    ------
+    SourceError
+        If the list cannot be read or understood (with the line), if files are not found, or if two
+        of them would be crawls of the same label.
+    """
+    if each is None or crawl_list is not None:
+        if each is not None or crawl_list is None:
+            raise SourceError("name a list of crawls, or files to make a crawl of each")
+        return read_crawl_list(to_path(os.fspath(crawl_list)), options)
+    return _one_of_each(find_all(each, options))
+
+
+def _one_of_each(files: InputFiles) -> tuple[NewCrawl, ...]:
+    """Make a crawl of each file, labelled by the date in its name, else by the name itself."""
+    if STDIN in files.names:
+        raise SourceError("standard input has no name to make a label of; give files")
+    dates = [label_from_name(PurePath(name).name) for name in files.names]
+    # A date that several names have tells them not apart.
+    labels = {
+        name: date if date is not None and dates.count(date) == 1 else _strip_name(name)
+        for name, date in zip(files.names, dates, strict=True)
+    }
+    by_label: dict[str, str] = {}
+    for name, label in labels.items():
+        other = by_label.setdefault(label.casefold(), name)
+        if other != name:
+            raise SourceError(
+                f"{other} and {name} would both be the crawl {label!r}; add them one by one, with "
+                "labels of your own, or by a list"
+            )
+    return tuple(
+        NewCrawl.of(label, None, replace(files, names=(name,))) for name, label in labels.items()
+    )
+
+
+def _strip_name(name: str) -> str:
+    """Return a file's name without what tells its format, as a label."""
+    text = PurePath(name).name
+    while (shorter := _SUFFIX.sub("", text)) not in ("", text):
+        text = shorter
+    return _NOT_IN_LABELS.sub("-", text).strip("-._+=")
+
+
+def read_crawl_list(path: AnyPath, options: ReadOptions | None = None) -> tuple[NewCrawl, ...]:
+    """Read a list of crawls and see that all it names can be found.
 
     Raises
     ------
@@ -51,22 +121,21 @@ def read_crawl_list(path: AnyPath) -> tuple[NewCrawl, ...]:
     text = _read_text(path)
     rows = csv.DictReader(io.StringIO(text), restkey="", skipinitialspace=True)
     try:
-        return _read_rows(rows, path)
+        return _read_rows(rows, path, options or {})
     except csv.Error as error:
         raise SourceError(f"{path}, line {rows.line_num + 1}: {error}") from error
 
 
 def _read_text(path: AnyPath) -> str:
     try:
-        stored = sys.stdin.buffer.read() if str(path) == STDIN else path.read_bytes()
-        return stored.decode("utf-8-sig")
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from error
+        return read_whole(str(path), max_bytes=_MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SourceError(f"{path} is no UTF-8 text; it must be CSV: label,date,path") from error
 
 
-def _read_rows(rows: "csv.DictReader[str]", path: AnyPath) -> tuple[NewCrawl, ...]:
+def _read_rows(
+    rows: "csv.DictReader[str]", path: AnyPath, options: ReadOptions
+) -> tuple[NewCrawl, ...]:
     missing = [name for name in _COLUMNS if name not in (rows.fieldnames or ())]
     if missing:
         raise SourceError(
@@ -78,7 +147,7 @@ def _read_rows(rows: "csv.DictReader[str]", path: AnyPath) -> tuple[NewCrawl, ..
         where = f"{path}, line {rows.line_num}"
         if "" in row or None in row.values():
             raise SourceError(f"{where}: expected {len(rows.fieldnames or ())} cells")
-        crawl = _read_row(row, path, where)
+        crawl = _read_row(row, path, where, options)
         first_line = lines.setdefault(crawl.label.casefold(), rows.line_num)
         if first_line != rows.line_num:
             raise SourceError(
@@ -91,7 +160,7 @@ def _read_rows(rows: "csv.DictReader[str]", path: AnyPath) -> tuple[NewCrawl, ..
     return tuple(crawls)
 
 
-def _read_row(row: dict[str, str], path: AnyPath, where: str) -> NewCrawl:
+def _read_row(row: dict[str, str], path: AnyPath, where: str, options: ReadOptions) -> NewCrawl:
     word = row["path"].strip()
     if not word or word == STDIN:
         raise SourceError(f"{where}: the column path must name a file, folder, glob or @list.txt")
@@ -99,7 +168,7 @@ def _read_row(row: dict[str, str], path: AnyPath, where: str) -> NewCrawl:
         return NewCrawl(
             label=check_label(row["label"].strip()),
             date=parse_date(row["date"]) if row["date"].strip() else None,
-            inputs=find_inputs([word], base=path.parent),
+            inputs=find_inputs([word], base=path.parent, **_how_to_look(options)),
         )
     except (CrawlError, SourceError) as error:
         raise SourceError(f"{where}: {error}") from error

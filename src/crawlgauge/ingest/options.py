@@ -1,8 +1,9 @@
 """What the user chooses when adding: which URLs are the same, what counts, how files are read."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Literal, Protocol, TypedDict
 
 from crawlgauge.crawl import date_from_label
@@ -14,10 +15,12 @@ from crawlgauge.keys.sampling import Sampling, parse_sampling
 from crawlgauge.keys.scope import Scope, parse_scope
 from crawlgauge.locations import StrPath
 from crawlgauge.provenance import Setting
+from crawlgauge.sources.decompress import read_whole
 from crawlgauge.sources.page_text import check_extractor
-from crawlgauge.sources.remote import AnyPath, to_path
+from crawlgauge.sources.remote import AnyPath
 from crawlgauge.sources.what_counts import (
     DEFAULT_MAX_EXPANSION,
+    DEFAULT_RATE,
     DEFAULT_STATUS,
     Settings,
     WhatCounts,
@@ -36,16 +39,25 @@ __all__ = [
     "read_scope",
 ]
 
+_MAX_SCOPE_BYTES = 1 << 26
 
 # ----------------------------------------------------------------- the date that stands for a crawl
 
 
-def needs_times(label: str, date: dt.date | None) -> bool:
-    """Tell whether a crawl's date can only come from the times of its captures."""
-    return date is None and date_from_label(label) is None
+def needs_times(label: str, date: dt.date | None, names: Iterable[str] = ()) -> bool:
+    """Tell whether a crawl has no date unless its captures have times."""
+    return date is None and date_from_label(label) is None and _date_in_names(names) is None
 
 
-def choose_date(label: str, date: dt.date | None, days: Mapping[int, int]) -> dt.date:
+def _date_in_names(names: Iterable[str]) -> dt.date | None:
+    """Return the date that the names of all files contain, if it is the same."""
+    found = {date_from_label(PurePath(name).name) for name in names}
+    return found.pop() if len(found) == 1 else None
+
+
+def choose_date(
+    label: str, date: dt.date | None, days: Mapping[int, int], names: Iterable[str] = ()
+) -> dt.date:
     """Return the date of a crawl.
 
     Parameters
@@ -56,17 +68,20 @@ def choose_date(label: str, date: dt.date | None, days: Mapping[int, int]) -> dt
         As the user gave it.
     days
         How many captures were made on each day, by its ordinal.
+    names
+        Of the files; they may all contain the same date.
 
     Raises
     ------
     CrawlError
         If none can be found.
     """
-    found = date or median_day(days) or date_from_label(label)
+    found = date or median_day(days) or date_from_label(label) or _date_in_names(names)
     if found is None:
         raise CrawlError(
-            f"crawl {label!r} has no date: its files have no capture times, and its label "
-            "contains none; say it with --date 2021-12-15"
+            f"crawl {label!r} has no date: its files have no capture times, and neither its label "
+            "nor their names contain one; say it with --date 2021-12-15, or in the list of crawls "
+            "if there are several"
         )
     return found
 
@@ -130,6 +145,9 @@ class ReadOptions(TypedDict, total=False):
         What is kept of the captures that count, between commas: ``url`` (always), ``content``
         (the digests of what was captured) and ``text`` (the words of HTML pages; WARC, ARC and
         WACZ alone). By default ``url``.
+    rate
+        How many times a minute a CDX server is asked at most, by all processes of this machine
+        together. 20 by default.
     """
 
     identity: str | None
@@ -143,6 +161,7 @@ class ReadOptions(TypedDict, total=False):
     sample: str | None
     memory: str | None
     levels: str
+    rate: float
 
 
 class _Cut(Protocol):
@@ -156,7 +175,7 @@ class Choices:
 
     Parameters
     ----------
-    rule, counts, scope, format, column, on_damage, max_expansion, sampling, memory, levels
+    rule, counts, scope, format, column, on_damage, max_expansion, sampling, memory, levels, rate
         As in `ReadOptions`, understood.
     n_threads
         How many inputs are read at once; None to choose by the machine.
@@ -174,6 +193,7 @@ class Choices:
     sampling: Sampling = field(default_factory=Sampling)
     memory: int = field(default_factory=default_memory)
     levels: tuple[str, ...] = (BY_URL,)
+    rate: float = DEFAULT_RATE
     n_threads: int | None = None
     engine: str | None = None
 
@@ -190,6 +210,7 @@ class Choices:
         return Settings(
             key_rule=self.rule,
             counts=self.counts,
+            memory=self.memory,
             scope=self.scope,
             levels=self.levels,
             format=self.format,
@@ -198,6 +219,7 @@ class Choices:
             group=None if cut is None else cut.group,
             max_expansion=self.max_expansion,
             keep_damaged=self.on_damage == "keep",
+            rate_per_minute=self.rate,
             names=names,
         )
 
@@ -225,6 +247,8 @@ def choose_reading(options: ReadOptions, store: AnyPath) -> Choices:
     if BY_TEXT in levels:
         # Hours of reading would end with the same message.
         check_extractor()
+    if (rate := options.get("rate", DEFAULT_RATE)) <= 0:
+        raise SourceError(f"a server cannot be asked {rate} times a minute; state a rate above 0")
     identity, scope = options.get("identity"), options.get("scope")
     memory = options.get("memory")
     return Choices(
@@ -238,6 +262,7 @@ def choose_reading(options: ReadOptions, store: AnyPath) -> Choices:
         sampling=parse_sampling(options.get("sample")),
         memory=default_memory() if memory is None else parse_memory(memory),
         levels=levels,
+        rate=rate,
     )
 
 
@@ -249,11 +274,7 @@ def read_scope(path: StrPath | AnyPath) -> Scope:
     SourceError
         If it cannot be read or understood.
     """
-    try:
-        text = to_path(str(path)).read_bytes()
-    except OSError as error:
-        raise SourceError(f"cannot read the scope {path}: {error.strerror}") from error
-    return parse_scope(text, str(path))
+    return parse_scope(read_whole(str(path), max_bytes=_MAX_SCOPE_BYTES), str(path))
 
 
 def choose_when_present(*, replace: bool, append: bool) -> WhenPresent:

@@ -5,33 +5,30 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
+from weakref import WeakSet
 
 import numpy as np
 
+from crawlgauge.core.machine import keep_freed_memory
 from crawlgauge.core.sets import sort_unique
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import WHOLE, Sampling
 from crawlgauge.store.key_set import Keys
 from crawlgauge.store.spilling import SpillFolder
 
-__all__ = [
-    "MIN_MEMORY",
-    "KeyMemory",
-    "SortedKeys",
-    "default_memory",
-    "parse_memory",
-]
-
 MIN_MEMORY = 256 << 20
 """What reading and sorting take in any case, measured with room to spare."""
 
+_PLENTY = 1 << 30
+"""From so much on there is room for what is freed and not given back."""
 _SHARE_OF_MACHINE = 4
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?B)?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)(i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 _CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
 _RUN_KEYS = 1 << 22
-"""Sorted at once: 32 MB, little beside the least memory, and few runs of even a large crawl."""
+"""Sorted at once: 32 MB, and few runs of even a large crawl; fewer where there is little memory."""
+_RUNS_IN_MEMORY = 1 << 5
 _RANGE_KEYS = 1 << 20
 """Merged at once."""
 _KEY_BYTES = 8
@@ -102,15 +99,19 @@ class KeyMemory:
     """
 
     def __init__(self, n_bytes: int, spill: SpillFolder) -> None:
+        if n_bytes >= _PLENTY:
+            keep_freed_memory()
         self._most_keys = int(n_bytes * _SHARE_FOR_KEYS) // _KEY_BYTES
+        self.run_keys = min(_RUN_KEYS, n_bytes // _RUNS_IN_MEMORY // _KEY_BYTES)
         self._spill = spill
-        self._runs: list[KeyRuns] = []
+        # Held by them, and nothing else: a cycle would keep the keys of crawls that are done.
+        self._runs = WeakSet[KeyRuns]()
         self._n_held = 0
 
     def open_runs(self, sampling: Sampling) -> "KeyRuns":
         """Begin to collect the keys of one crawl."""
         runs = KeyRuns(sampling, self)
-        self._runs.append(runs)
+        self._runs.add(runs)
         return runs
 
     def hold(self, n_keys: int) -> None:
@@ -142,7 +143,7 @@ class KeyRuns:
         self._pending.append(keys)
         self._n_pending += keys.size
         self._count_held(keys.size)
-        if self._n_pending >= _RUN_KEYS:
+        if self._n_pending >= self._memory.run_keys:
             self._sort_pending()
 
     @property
@@ -170,7 +171,7 @@ class KeyRuns:
     def _sort_pending(self) -> None:
         if not self._pending:
             return
-        run = _sort_unique(np.concatenate(self._pending))
+        run = sort_unique(self._pending)
         n_repeated = self._n_pending - run.size
         self._pending, self._n_pending = [], 0
         self._sorted.append(run)
@@ -181,7 +182,7 @@ class KeyRuns:
     def _keep_smallest(self, max_keys: int) -> None:
         """Lower the threshold so far that no more than `max_keys` keys lie below it."""
         n_sorted = sum(run.size for run in self._sorted)
-        run = _sort_unique(np.concatenate(self._all_runs()))
+        run = sort_unique(self._all_runs())
         if run.size > max_keys:
             self.threshold = int(run[max_keys])
             run = run[:max_keys].copy()
@@ -208,12 +209,5 @@ def _merge(runs: list[Keys]) -> Iterator[Keys]:
         parts = [
             run[bound[number] : bound[number + 1]] for run, bound in zip(runs, bounds, strict=True)
         ]
-        if (merged := _sort_unique(np.concatenate(parts))).size:
+        if (merged := sort_unique(parts)).size:
             yield merged
-
-
-def _sort_unique(keys: Keys) -> Keys:
-    """Return the distinct keys in rising order; `keys` is sorted in place."""
-    n_distinct = sort_unique(keys)
-    # Where many are repeated, what they took is given back.
-    return keys[:n_distinct] if 4 * n_distinct > 3 * keys.size else keys[:n_distinct].copy()

@@ -23,8 +23,6 @@ from crawlgauge.keys.names import Names
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.provenance import Setting
 
-__all__ = ["ByField", "Cut", "OneCrawl", "Period", "Splitter", "choose_cut"]
-
 Period = Literal["month", "quarter", "half-year", "year"]
 
 _MONTHS: dict[Period, int] = {"month": 1, "quarter": 3, "half-year": 6, "year": 12}

@@ -3,23 +3,14 @@
 import base64
 import binascii
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.core.captures import hash_texts
 
-__all__ = ["digest_keys"]
-
-_ALGORITHMS = (
-    (b"md5", 16),
-    (b"sha1", 20),
-    (b"sha224", 28),
-    (b"sha256", 32),
-    (b"sha384", 48),
-    (b"sha512", 64),
-)
+_ALGORITHMS = {b"md5": 16, b"sha1": 20, b"sha224": 28, b"sha256": 32, b"sha384": 48, b"sha512": 64}
 """Names and lengths in bytes of the algorithms whose digests are decoded."""
 
 _MIN_PLACEHOLDER = 16
@@ -28,9 +19,17 @@ _MIN_PLACEHOLDER = 16
 _SPACES = b" \t\n\v\f\r"
 _LABEL = re.compile(rb"([A-Za-z0-9_-]{1,16}):(.*)", re.DOTALL)
 _HEX = re.compile(rb"[0-9A-Fa-f]+")
-_BASE32 = re.compile(rb"[A-Za-z2-7]+")
-_BASE64 = re.compile(rb"[A-Za-z0-9+/_-]+")
 _URL_SAFE = bytes.maketrans(b"-_", b"+/")
+_ENCODINGS: tuple[tuple[re.Pattern[bytes], int, Callable[[bytes], bytes]], ...] = (
+    (_HEX, 4, binascii.unhexlify),
+    (re.compile(rb"[A-Za-z2-7]+"), 5, lambda digits: base64.b32decode(digits, casefold=True)),
+    (
+        re.compile(rb"[A-Za-z0-9+/_-]+"),
+        6,
+        lambda digits: base64.b64decode(digits.translate(_URL_SAFE)),
+    ),
+)
+"""The digits of Base16, Base32 and Base64, how many bits each stands for, and their meaning."""
 
 
 def canonical_digest(text: bytes) -> bytes | None:
@@ -65,18 +64,11 @@ def canonical_digest(text: bytes) -> bytes | None:
 
 def _decode(label: bytes, digits: bytes) -> tuple[bytes, bytes] | None:
     """Return the algorithm and the bytes of a digest, if its length is that of an algorithm."""
-    candidates = [item for item in _ALGORITHMS if label in (b"", item[0])]
-    for name, n_bytes in candidates:
-        if len(digits) == 2 * n_bytes and _HEX.fullmatch(digits):
-            return name, binascii.unhexlify(digits)
-    for name, n_bytes in candidates:
-        if len(digits) == -(-8 * n_bytes // 5) and _BASE32.fullmatch(digits):
-            padded = digits.upper() + b"=" * (-len(digits) % 8)
-            return name, base64.b32decode(padded)
-    for name, n_bytes in candidates:
-        if len(digits) == -(-4 * n_bytes // 3) and _BASE64.fullmatch(digits):
-            padded = digits.translate(_URL_SAFE) + b"=" * (-len(digits) % 4)
-            return name, base64.b64decode(padded)
+    candidates = [item for item in _ALGORITHMS.items() if label in (b"", item[0])]
+    for pattern, n_bits, decode in _ENCODINGS:
+        for name, n_bytes in candidates:
+            if len(digits) == -(-8 * n_bytes // n_bits) and pattern.fullmatch(digits):
+                return name, decode(digits + b"=" * (-len(digits) % 8))
     return None
 
 

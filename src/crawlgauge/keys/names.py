@@ -16,8 +16,6 @@ from crawlgauge.core.batch import NO_CODE
 from crawlgauge.core.texts import TextTable
 from crawlgauge.keys.surt import canonical_host, canonical_surt
 
-__all__ = ["Names", "canonical_type", "host_of_capture", "host_of_key", "host_of_url"]
-
 _MAX_HOST_BYTES = 253
 """No name that the domain name system resolves is longer (RFC 1035, without the last dot)."""
 
@@ -35,7 +33,7 @@ _PLAIN_KEY = re.compile(rb"\([a-z][a-z0-9-]*(?:,(?!www[0-9]{0,3}\))[a-z0-9_-]+)+
 _MAX_TYPE_BYTES = 255
 """127 bytes on each side of the slash is what can be registered (RFC 6838)."""
 
-_UNKNOWN_TYPES = (b"-", b"unk", b"no-type", b"unknown", b"warc/revisit")
+UNKNOWN_TYPES = (b"-", b"unk", b"no-type", b"unknown", b"warc/revisit")
 """What indexes and logs write where the media type is not known, or not that of the page."""
 
 _TYPE = re.compile(rb"[\x00-\x20]*([^\x00-\x20;,]*)")
@@ -128,7 +126,7 @@ def canonical_type(text: bytes) -> bytes:
     match = _TYPE.match(text)
     kind = match[1].lower() if match else b""
     is_type = len(kind) <= _MAX_TYPE_BYTES and _PRINTABLE.issuperset(kind)
-    return kind if is_type and kind not in _UNKNOWN_TYPES else b""
+    return kind if is_type and kind not in UNKNOWN_TYPES else b""
 
 
 class Names:

@@ -4,25 +4,6 @@ from dataclasses import dataclass
 
 from crawlgauge.errors import StoreError
 
-__all__ = [
-    "BY_CONTENT",
-    "BY_TEXT",
-    "BY_URL",
-    "DIGEST",
-    "GIVEN",
-    "LEVELS",
-    "RAW",
-    "RULES",
-    "SCHEME_FREE",
-    "SURT",
-    "TEXT",
-    "KeyRule",
-    "check_level",
-    "find_rule",
-    "parse_levels",
-    "rule_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class KeyRule:
@@ -34,37 +15,28 @@ class KeyRule:
         As the user chooses it.
     version
         Rises whenever the form of anything changes.
-    summary
-        What the rule does, in words.
     """
 
     name: str
     version: int
-    summary: str
 
     def __str__(self) -> str:
         return f"{self.name}/{self.version}"
 
 
-RAW = KeyRule("raw", 1, "the URL as it is, without surrounding space and without its fragment")
-SCHEME_FREE = KeyRule(
-    "scheme-free",
-    1,
-    "the URL without its fragment, http or https and default port, its host in lower case",
-)
-SURT = KeyRule(
-    "surt",
-    1,
-    "the sort key of web archives: host reversed, lower case, query sorted, without scheme, www, "
-    "default port, session ids and fragment",
-)
-GIVEN = KeyRule("given", 1, "the key that the index file holds, as it is")
-DIGEST = KeyRule(
-    "digest", 1, "the digest of the payload, whatever its encoding: algorithm and bytes"
-)
-TEXT = KeyRule(
-    "text", 1, "the words of an HTML page's main content; of anything else, the payload's digest"
-)
+SURT = KeyRule("surt", 1)
+"""The sort key of web archives: host reversed, lower case, query sorted, without scheme, www,
+default port, session ids and fragment."""
+SCHEME_FREE = KeyRule("scheme-free", 1)
+"""The URL without its fragment, http or https and default port, its host in lower case."""
+RAW = KeyRule("raw", 1)
+"""The URL as it is, without surrounding space and without its fragment."""
+GIVEN = KeyRule("given", 1)
+"""The key that the index file holds, as it is."""
+DIGEST = KeyRule("digest", 1)
+"""The digest of the payload, whatever its encoding: algorithm and bytes."""
+TEXT = KeyRule("text", 1)
+"""The words of an HTML page's main content; of anything else, the payload's digest."""
 
 RULES = {rule.name: rule for rule in (SURT, SCHEME_FREE, RAW, GIVEN)}
 """What users can choose for URLs; `GIVEN` is for keys that an index file already holds."""

@@ -5,17 +5,6 @@ from fractions import Fraction
 
 from crawlgauge.errors import StoreError
 
-__all__ = [
-    "KEY_BITS",
-    "WHOLE",
-    "Sampling",
-    "count_ranges",
-    "parse_rate",
-    "parse_sampling",
-    "rate_of",
-    "threshold_of",
-]
-
 KEY_BITS = 64
 WHOLE = 1 << KEY_BITS
 """All keys are below this threshold."""
@@ -76,16 +65,17 @@ def parse_rate(text: str) -> Fraction:
 
     Examples
     --------
-    >>> parse_rate("1/64")
-    Fraction(1, 64)
+    >>> parse_rate("1/64"), parse_rate("5%")
+    (Fraction(1, 64), Fraction(1, 20))
     """
+    number, percent, rest = text.strip().partition("%")
     try:
-        rate = Fraction(text.strip())
+        rate = Fraction(number + rest) / (100 if percent else 1)
     except (ValueError, ZeroDivisionError):
         rate = Fraction(0)
     if not 0 < rate <= 1:
         raise StoreError(
-            f"{text!r} is no sample; write a share above 0 and at most 1, such as 1/64 or 0.01"
+            f"{text!r} is no sample; write a share above 0 and at most 1, such as 1/64, 0.01 or 1%"
         )
     return rate
 

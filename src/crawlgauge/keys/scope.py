@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +10,10 @@ from crawlgauge.core.captures import hash_texts
 from crawlgauge.errors import SourceError
 from crawlgauge.keys.surt import canonical_surt
 
-__all__ = ["Scope", "parse_scope"]
-
 _HERITRIX = re.compile(rb"(?:https?://)?\(")
 _HOST = re.compile(rb"(\*?\.)?[^\s/,()?#@]+")
-_LABELS = re.compile(rb"([a-z][a-z0-9-]*(?:,[a-z0-9-]+)?)(?=[,:)]|$)")
-"""The first two labels of a canonical host with a name, or its only one."""
+_LABELS = re.compile(rb"([a-z][a-z0-9-]*(?:,[a-z0-9-]+)*)(?=[,:)]|$)")
+"""The labels of a canonical host with a name, without its port."""
 _EXAMPLES = "example.org, https://example.org/blog/ or the prefix org,example)/blog/"
 
 
@@ -38,8 +35,8 @@ class Scope:
     is_open
         Whether what no prefix fits is in scope, as it is if all rules exclude.
     hosts
-        What the hosts in scope begin with, up to two labels such as ``org,example``; None if that
-        cannot be told.
+        What the hosts in scope begin with, such as ``org,example,blog``; None if that cannot be
+        told.
     """
 
     name: str
@@ -61,16 +58,15 @@ def parse_scope(text: bytes, name: str) -> Scope:
     >>> scope.hosts, scope.is_open
     ((b'org,example',), False)
     """
-    rules: dict[bytes, _Rule] = {}
+    rules: dict[bytes, tuple[bool, bool]] = {}
     for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
         word = line.strip()
         if not word or word.startswith(b"#"):
             continue
         where = f"{name}, line {number}"
         form, is_whole = _to_prefix(word.removeprefix(b"!").strip(), where)
-        rule = _Rule(is_whole=is_whole, is_inside=not word.startswith(b"!"))
-        before = rules.setdefault(form, rule)
-        if before.is_inside != rule.is_inside:
+        rule = is_whole, not word.startswith(b"!")
+        if rules.setdefault(form, rule)[1] != rule[1]:
             shown = word.decode(errors="replace")
             raise SourceError(f"{where}: {shown!r} is in scope by one line and out by another")
         if not is_whole:
@@ -80,33 +76,27 @@ def parse_scope(text: bytes, name: str) -> Scope:
     forms = sorted(rules)
     hashes = hash_texts(forms)
     order = np.argsort(hashes)
+    are_whole, are_inside = np.array([rules[form] for form in forms], np.bool_)[order].T.copy()
     listing = b"\n".join(b"%s %d%d" % (form, *rules[form]) for form in forms)
     return Scope(
         name=name,
         checksum=f"xxh64:{int(hash_texts([listing])[0]):016x}",
         lengths=np.array(sorted({len(form) for form in forms}, reverse=True), dtype=np.int64),
         hashes=hashes[order],
-        is_whole=np.array([rules[form].is_whole for form in forms], dtype=np.bool_)[order],
-        is_inside=np.array([rules[form].is_inside for form in forms], dtype=np.bool_)[order],
-        is_open=not any(rule.is_inside for rule in rules.values()),
-        hosts=_find_hosts([form for form in forms if rules[form].is_inside]),
+        is_whole=are_whole,
+        is_inside=are_inside,
+        is_open=not any(is_inside for _, is_inside in rules.values()),
+        hosts=_find_hosts([form for form in forms if rules[form][1]]),
     )
 
 
 def _find_hosts(forms: list[bytes]) -> tuple[bytes, ...] | None:
-    """Return the first labels of the forms' hosts, if all are names of which all programs agree.
+    """Return the forms' hosts, if all are names of which all programs agree.
 
-    Programs write the first two labels alike, but not all that follows, such as www and ports.
+    Programs write alike what a canonical host has, but not what may follow: www, and ports.
     """
-    hosts = [_LABELS.match(form) for form in forms]
-    if not hosts or not all(hosts):
-        return None
-    return tuple(sorted({host[1] for host in hosts if host is not None}))
-
-
-class _Rule(NamedTuple):
-    is_whole: bool
-    is_inside: bool
+    hosts = {match[1] if (match := _LABELS.match(form)) else b"" for form in forms}
+    return tuple(sorted(hosts)) if hosts and b"" not in hosts else None
 
 
 def _to_prefix(word: bytes, where: str) -> tuple[bytes, bool]:

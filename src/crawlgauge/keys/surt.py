@@ -2,14 +2,12 @@
 
 The form is the sort key of web archive indexes (``org,example)/path?query``), made by the rules
 of the Internet Archive where they are sound; docs/url-identity.md shows each with an example.
-The compiled twin, `crawlgauge.core.surt`, agrees with it or leaves the URL to it.
+The compiled twin, `crawlgauge.core.urls`, agrees with it or leaves the URL to it.
 """
 
 import ipaddress
 import re
 import unicodedata
-
-__all__ = ["canonical_host", "canonical_surt"]
 
 _BLANK = bytes(range(0x21))
 _STRAY = b"\t\n\r"
@@ -21,7 +19,6 @@ _PORT_FOLLOWS = re.compile(rb"[0-9]{1,5}(?:[/?]|$)")
 _RECORD_SCHEMES = (b"filedesc", b"warcinfo")
 _DEFAULT_PORTS = {b"http": 80, b"https": 443, b"ftp": 21}
 _MAX_PORT = 65535
-_NOT_IN_PORT = b'"#()*,/:<>?@[\\]^`{|}'
 
 
 def canonical_surt(url: bytes) -> bytes:
@@ -95,15 +92,13 @@ def _canonical_port(port: bytes, scheme: bytes) -> bytes:
     if port.isdigit() and len(digits) <= 5 and int(digits or b"0") <= _MAX_PORT:
         number = int(digits or b"0")
         return b"" if number == _DEFAULT_PORTS.get(scheme) else b":%d" % number
-    return port and b":" + _escape(port, also=_NOT_IN_PORT).lower()
+    return port and b":" + _escape(port, _UNSAFE_IN_HOST).lower()
 
 
 _MAX_IDN_LABEL = 63
 _WWW = re.compile(rb"www[0-9]{0,3}")
 _NUMBER = re.compile(rb"0x[0-9a-f]*|[0-9]+")
 _MAX_NUMBER_DIGITS = 16
-# These mean something in a SURT or in a URL, or are no part of any host.
-_NOT_IN_HOST = b'"#()*,/:<>?@[\\]^`{|}'
 
 # The data of Unicode 3.2, which IDNA was made for, are part of every Python and never change.
 _UNICODE = unicodedata.ucd_3_2_0
@@ -136,7 +131,7 @@ def canonical_host(host: bytes) -> bytes:
             return address
     labels = _strip_www(_split_labels(host))
     labels = _read_ipv4(labels) or labels
-    return b",".join(_escape(label, also=_NOT_IN_HOST).lower() for label in reversed(labels))
+    return b",".join(_escape(label, _UNSAFE_IN_HOST).lower() for label in reversed(labels))
 
 
 def _read_ipv6(host: bytes) -> bytes:
@@ -245,7 +240,7 @@ def _canonical_path(path: bytes) -> bytes:
     >>> _canonical_path(b"/shop.jsp;jsessionid=0123")
     b'/shop.jsp'
     """
-    text = _escape(_unescape(path, keep=_KEEP_IN_PATH), also=b"#").lower()
+    text = _escape(_unescape(path, keep=_KEEP_IN_PATH)).lower()
     text = _SERVLET_SESSION.sub(b"", text)
     return b"/" + b"/".join(_strip_sessions(_walk(text.split(b"/")[1:])))
 
@@ -280,8 +275,7 @@ _KEEP_IN_QUERY = b"&+"
 """In a query ``&`` and ``+`` separate and stand for a space; their escapes do not."""
 
 _SESSION = re.compile(rb"(?:jsessionid|phpsessid|sid)=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24}")
-_CFID = re.compile(rb"cfid=.+", re.DOTALL)
-_CFTOKEN = re.compile(rb"cftoken=.+", re.DOTALL)
+_COLD_FUSION = re.compile(rb"(cfid|cftoken)=.+", re.DOTALL)
 
 
 def _canonical_query(query: bytes) -> bytes:
@@ -294,14 +288,10 @@ def _canonical_query(query: bytes) -> bytes:
     >>> _canonical_query(b"x=1&cfid=14&cftoken=72")
     b'x=1'
     """
-    text = _escape(_unescape(query, keep=_KEEP_IN_QUERY), also=b"#").lower()
+    text = _escape(_unescape(query, keep=_KEEP_IN_QUERY)).lower()
     parameters = [item for item in text.split(b"&") if not _SESSION.fullmatch(item)]
-    if any(map(_CFID.fullmatch, parameters)) and any(map(_CFTOKEN.fullmatch, parameters)):
-        parameters = [
-            item
-            for item in parameters
-            if not _CFID.fullmatch(item) and not _CFTOKEN.fullmatch(item)
-        ]
+    if len({found[1] for item in parameters if (found := _COLD_FUSION.match(item))}) > 1:
+        parameters = [item for item in parameters if not _COLD_FUSION.match(item)]
     parameters.sort(key=_order)
     return b"&".join(parameters)
 
@@ -314,7 +304,9 @@ def _order(parameter: bytes) -> tuple[bytes, bool, bytes]:
 
 _PERCENT = 0x25
 _HEX = frozenset(b"0123456789abcdefABCDEF")
-_PRINTABLE = frozenset(range(0x21, 0x7F)) - {_PERCENT}
+_UNSAFE = re.compile(rb"[^\x21-\x7e]|#|%(?![0-9A-Fa-f]{2})")
+# These mean something in a SURT or in a URL, or are no part of any host.
+_UNSAFE_IN_HOST = re.compile(_UNSAFE.pattern + rb'|["()*,/:<>?@\[\\\]^`{|}]')
 
 
 def _unescape(text: bytes, keep: bytes = b"") -> bytes:
@@ -344,25 +336,12 @@ def _unescape(text: bytes, keep: bytes = b"") -> bytes:
     return bytes(found)
 
 
-def _escape(text: bytes, also: bytes = b"") -> bytes:
-    """Write as ``%xx`` what is no printable ASCII, lone percent signs, and the bytes in `also`.
+def _escape(text: bytes, unsafe: re.Pattern[bytes] = _UNSAFE) -> bytes:
+    """Write as ``%xx`` what is no printable ASCII, number signs and lone percent signs.
 
     Examples
     --------
-    >>> _escape(b"a b%zz%3F#", also=b"#")
+    >>> _escape(b"a b%zz%3F#")
     b'a%20b%25zz%3F%23'
     """
-    if _PRINTABLE.issuperset(text) and not any(byte in text for byte in also):
-        return text
-    found = bytearray()
-    for place, byte in enumerate(text):
-        is_kept = byte == _PERCENT and _is_escape(text[place : place + 3])
-        if is_kept or (byte in _PRINTABLE and byte not in also):
-            found.append(byte)
-        else:
-            found += b"%%%02x" % byte
-    return bytes(found)
-
-
-def _is_escape(text: bytes) -> bool:
-    return len(text) == 3 and _HEX.issuperset(text[1:])
+    return unsafe.sub(lambda found: b"%%%02x" % ord(found[0]), text)

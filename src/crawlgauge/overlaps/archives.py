@@ -16,9 +16,8 @@ from crawlgauge.store import ranges
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.ranges import HashRange, Keys, Part, Progress, SetReaders
-
-__all__ = ["count_archives", "count_by_host"]
+from crawlgauge.store.key_set import Keys
+from crawlgauge.store.ranges import HashRange, Part, Progress, SetReaders
 
 _NO_HOST = -1
 
@@ -85,10 +84,7 @@ def count_archives(
 
 def _merge(parts: Sequence[Keys]) -> Keys:
     """Return the keys of several sets, sorted and each once."""
-    if len(parts) == 1:
-        return parts[0]
-    keys = np.concatenate(parts)
-    return keys[: sort_unique(keys)]
+    return parts[0] if len(parts) == 1 else sort_unique([*parts])
 
 
 def count_by_host(

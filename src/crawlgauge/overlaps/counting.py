@@ -2,18 +2,15 @@
 
 The way of `count_store`: look for the counts in the store's cache; find the groups of hosts; pass
 over all sets, or over the history index and the sets that are not in it, hash range by hash range;
-keep the counts, and an index if it will save time. What is kept can be lost but never be wrong: a
-file holds a checksum of itself, and what is damaged is passed over.
+keep the counts, and an index if it will save time.
 """
 
-import base64
 import logging
-import zlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,26 +22,18 @@ from crawlgauge.keys.rules import BY_URL
 from crawlgauge.keys.sampling import WHOLE, parse_rate, rate_of, threshold_of
 from crawlgauge.overlaps import histories
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories, HostGroups
-from crawlgauge.overlaps.key_union import KeyUnion, count_groups, group_keys
+from crawlgauge.overlaps.key_union import count_groups
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store import history_index, ranges
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.catalogue import Store
-from crawlgauge.store.crawl_set import CrawlSet, check_document, put_file, to_document
+from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.documents import keep, load
 from crawlgauge.store.history_index import HistoryIndex, IndexDamaged, IndexWriter, Subject
-from crawlgauge.store.ranges import HashRange, Keys, Part, Progress
-
-__all__ = [
-    "Counted",
-    "SetCounts",
-    "count_parts",
-    "count_sets",
-    "count_store",
-    "count_to_end",
-    "crawl_below",
-]
+from crawlgauge.store.key_set import Keys
+from crawlgauge.store.ranges import HashRange, Part, Progress
 
 _LEAST_INDEXED = 1 << 22
 """Fewer keys are counted in less time than it takes to write an index of them."""
@@ -52,10 +41,10 @@ _LEAST_INDEXED = 1 << 22
 _MAX_OUTSIDE = 1 / 4
 """With more keys of sets outside of an index than this share of all, it is made anew."""
 
-_SCHEMA = "crawlgauge.counts/3"
+_SCHEMA = "crawlgauge.counts/4"
 """Counts of another version are not used: it may have counted otherwise."""
 
-_NOT_KEPT = "counts are not kept for the next time: %s: %s"
+_WHAT, _REMEDY = "counts are", "overlaps are counted again"
 
 _ReadAttributes = Callable[[CrawlSet], Attributes]
 _Masks = tuple[NDArray[np.uint64], NDArray[np.int64]]
@@ -70,8 +59,8 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SetCounts:
-    """Overlaps and capture histories of sets, in their order.
+class Counts:
+    """All that is counted of sets, in their order.
 
     Parameters
     ----------
@@ -84,32 +73,19 @@ class SetCounts:
         The threshold of what was counted, or less if there are too many different histories below
         it: the largest power of two, at most half of it, below which they are not. 0 if there are
         too many sets for histories.
-    """
-
-    n_shared: NDArray[np.int64]
-    found: tuple[NDArray[np.uint64], NDArray[np.int64]]
-    history_end: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Counts:
-    """All that is counted of a store's sets.
-
-    Parameters
-    ----------
-    of_sets
-        Overlaps and histories.
     origins, host_groups
         Of what each crawl was made, and histories by groups of its hosts; no origins where nobody
         has looked for groups.
     """
 
-    of_sets: SetCounts
+    n_shared: NDArray[np.int64]
+    found: _Masks
+    history_end: int
     origins: tuple[str, ...] = ()
     host_groups: HostGroups | None = None
 
 
-Engine = Callable[[Sequence[CrawlSet], int], SetCounts]
+Engine = Callable[[Sequence[CrawlSet], int], Counts]
 """What counts keys of sets below a threshold in the place of this machine, with the same result."""
 
 
@@ -143,16 +119,10 @@ def count_store(
         As for `count_sets`, or if `sample` is no share, or if a crawl has no set of that level.
     """
     threshold = WHOLE if sample is None else threshold_of(parse_rate(sample))
-    sets = store.crawl_sets(level)
-    try:
-        cache = store.cache_folder()
-    except OSError as error:
-        _log.info(_NOT_KEPT, store.path, error.strerror)
-        cache = None
     return count_sets(
-        sets,
+        store.crawl_sets(level),
         threshold=threshold,
-        cache=cache,
+        cache=store.find_cache(_WHAT),
         progress=progress,
         engine=engine,
         read_attributes=store.attributes if level == BY_URL else None,
@@ -199,7 +169,7 @@ def count_sets(
     common = min(threshold, *(item.threshold for item in sets))
     subject = Subject.of(sets, common)
     counts = _count(sets, subject, cache, progress, engine, read_attributes)
-    n_shared, end = counts.of_sets.n_shared, counts.of_sets.history_end
+    n_shared, end = counts.n_shared, counts.history_end
     sample = _describe_sample(sets, threshold, common)
     if sample is not None:
         _log.info("overlaps are counted among %s", sample)
@@ -207,7 +177,7 @@ def count_sets(
     return OverlapTable(
         crawls=tuple(crawl_below(item, common, n) for item, n in zip(sets, sizes, strict=True)),
         n_shared=n_shared,
-        histories=_histories(counts.of_sets.found, len(sets), rate_of(end)) if end else None,
+        histories=_histories(counts.found, len(sets), rate_of(end)) if end else None,
         level=subject.level,
         key_rule=subject.key_rule,
         sample_rate=rate_of(common),
@@ -228,52 +198,48 @@ def _count(
     read_attributes: _ReadAttributes | None,
 ) -> Counts:
     """Return what is known, or count what is not, and keep it for the next time."""
-    threshold = subject.threshold
+    threshold, n_sets = subject.threshold, len(sets)
     origins = tuple(map(history_index.origin_of, sets if read_attributes else ()))
-    known = None if cache is None else load_counts(cache, subject)
+    path = None if cache is None else cache / _name(subject)
+    known = None if path is None else load(path, _SCHEMA, Counts, _REMEDY)
     if known is not None and (known.origins == origins or not origins):
         return known
     sizes = [item.crawl.n_counted * threshold // item.threshold for item in sets]
-    is_indexed = engine is None and len(sets) <= MAX_HISTORY_CRAWLS
+    is_indexed = engine is None and n_sets <= MAX_HISTORY_CRAWLS
     place = cache if is_indexed and isinstance(cache, Path) else None
 
-    def group(index: HistoryIndex | None) -> KeyUnion | None:
-        known = index if index is not None and index.knows_groups(subject, origins) else None
-        return read_attributes and group_keys(sets, threshold, read_attributes, known)
-
     def count(index: HistoryIndex | None) -> Counts:
-        grouped, own = None, origins
-        try:
-            grouped = group(index)
-        except StoreError as error:
-            # That crawls were made of the same is not told: they are looked at again.
-            _log.warning("histories are not counted by groups of hosts: %s", error)
-            own = ()
         if engine is not None:
-            of_sets = engine(sets, threshold)
-        else:
-            source, n_all = _Source(sets, index), sum(sizes)
-            n_outside = n_all if index is None else index.count_outside(subject, sizes)
-            writing: AbstractContextManager[IndexWriter | None] = nullcontext()
-            if place is not None and n_all >= _LEAST_INDEXED and n_outside > _MAX_OUTSIDE * n_all:
-                has_groups = grouped is not None and not grouped.is_cut
-                groups = (grouped.threshold, grouped.codes) if grouped and has_groups else None
-                writing = IndexWriter(place, subject, source.range_bits, n_all, origins, groups)
-            with writing as writer:
-                of_sets = _count_all(source, threshold, progress, writer)
-        counted = None if grouped is None else count_groups(grouped, len(sets))
-        return Counts(of_sets=of_sets, origins=own, host_groups=counted)
+            return engine(sets, threshold)
+        source, n_all = _Source(sets, index), sum(sizes)
+        n_outside = n_all if index is None else index.count_outside(subject, sizes)
+        writing: AbstractContextManager[IndexWriter | None] = nullcontext()
+        if place is not None and n_all >= _LEAST_INDEXED and n_outside > _MAX_OUTSIDE * n_all:
+            writing = IndexWriter(place, subject, source.range_bits, n_all)
+        with writing as writer:
+            first = partial(_count_between, progress=progress, writer=writer)
+            return count_to_end(
+                threshold,
+                n_sets,
+                lambda end: (first if end == threshold else _count_between)(source, (0, end)),
+            )
 
+    groups = None
+    try:
+        if read_attributes is not None:
+            groups = count_groups(sets, threshold, read_attributes)
+    except StoreError as error:
+        # That crawls were made of the same is not told: they are looked at again.
+        _log.warning("histories are not counted by groups of hosts: %s", error)
+        origins = ()
     try:
         counts = count(None if place is None else history_index.find_index(place, subject, sizes))
     except IndexDamaged as error:
         _log.warning("%s is damaged, and is made anew", error)
         counts = count(None)
-    if cache is not None:
-        try:
-            save_counts(cache, subject, counts)
-        except OSError as error:
-            _log.info(_NOT_KEPT, cache, error.strerror)
+    counts = replace(counts, origins=origins, host_groups=groups)
+    if path is not None:
+        keep(path, _SCHEMA, counts, _WHAT)
     return counts
 
 
@@ -299,7 +265,7 @@ class _Source:
         own = zip(self._numbers, self._readers.between(low, high), strict=True)
         parts: list[Part] = [(number, keys, None) for number, keys in own]
         if self._index is not None:
-            keys, masks, _ = self._index.between(low, high)
+            keys, masks = self._index.between(low, high)
             parts.append((None, keys, histories.move_bits(masks, self._targets)))
         return parts
 
@@ -317,29 +283,14 @@ class _Source:
         return found, room[:, :n_keys]
 
 
-def _count_all(
-    source: _Source,
-    threshold: int,
-    progress: Progress | None = None,
-    writer: IndexWriter | None = None,
-) -> SetCounts:
-    """Count all keys below a threshold in one pass."""
-
-    def count(end: int) -> Counted:
-        is_first = end == threshold
-        return _count_between(
-            source, (0, end), progress if is_first else None, writer if is_first else None
-        )
-
-    return count_to_end(threshold, source.n_sets, count)
-
-
 def _count_between(
     source: _Source,
     bounds: tuple[int, int],
     progress: Progress | None = None,
     writer: IndexWriter | None = None,
+    n_workers: int | None = None,
 ) -> Counted:
+    """Count the keys from one on and below another in one pass; all cores work unless told."""
     n_sets, full = source.n_sets, None
     upper = np.zeros((n_sets, n_sets), np.int64)
     total = MaskCounts(min(n_sets, MAX_HISTORY_CRAWLS))
@@ -347,7 +298,8 @@ def _count_between(
     def work(parts: list[Part], where: HashRange) -> _Found:
         return source.count(parts, where, by_mask=full is None, lists=writer is not None)
 
-    done = ranges.work_on_ranges(source.read, source.range_bits, bounds, work, progress)
+    bits = source.range_bits
+    done = ranges.work_on_ranges(source.read, bits, bounds, work, progress, n_workers)
     for where, (found, listed) in done:
         if not isinstance(found, tuple):
             upper += found
@@ -363,7 +315,14 @@ def _count_between(
     return upper + np.triu(upper, 1).T, total.arrays(), full
 
 
-def count_to_end(threshold: int, n_sets: int, count: Callable[[int], Counted]) -> SetCounts:
+def count_group(sets: Sequence[CrawlSet], group: HashRange, threshold: int) -> Counted:
+    """Count the keys of one hash range, as a part of all, in one thread."""
+    source = _Source(sets)
+    source.range_bits = max(source.range_bits, group.bits)
+    return _count_between(source, (group.low, min(group.high, threshold)), n_workers=1)
+
+
+def count_to_end(threshold: int, n_sets: int, count: Callable[[int], Counted]) -> Counts:
     """Count all keys below a threshold, and histories once more if they are too many.
 
     Parameters
@@ -384,7 +343,7 @@ def count_to_end(threshold: int, n_sets: int, count: Callable[[int], Counted]) -
         end = 1 << (most.bit_length() - 1)
         _, found, full = count(end)
     history_end = end if n_sets <= MAX_HISTORY_CRAWLS else 0
-    return SetCounts(n_shared=n_shared, found=found, history_end=history_end)
+    return Counts(n_shared=n_shared, found=found, history_end=history_end)
 
 
 def count_parts(
@@ -450,7 +409,7 @@ def _histories(found: _Masks, n_crawls: int, rate: float) -> Histories:
 
 def _check_comparable(sets: Sequence[CrawlSet]) -> None:
     if not sets:
-        raise OverlapError("the store holds no crawls; add some with crawlgauge add")
+        raise OverlapError("the store holds no crawls; add some first")
     first = sets[0]
     for other in sets[1:]:
         for what in ("key_rule", "level"):
@@ -508,88 +467,7 @@ def _one_in(threshold: int) -> str:
     return "1 in " + f"{1 / rate_of(threshold):,.1f}".removesuffix(".0")
 
 
-# ------------------------------------------------------------------------- counts that are kept
-
-
-def load_counts(folder: AnyPath, subject: Subject) -> Counts | None:
-    """Return the counts of a subject, if a folder holds them; a damaged file is passed over."""
-    path = folder / _name(subject)
-    try:
-        return _from_dict(check_document(path.read_bytes(), path, _SCHEMA))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        _log.warning("%s cannot be read (%s); overlaps are counted again", path, error.strerror)
-    except StoreError:
-        _log.warning("%s is damaged, or of another version; overlaps are counted again", path)
-    return None
-
-
-def save_counts(folder: AnyPath, subject: Subject, counts: Counts) -> None:
-    """Keep counts, and delete those of other sets of the same level.
-
-    Parameters
-    ----------
-    folder
-        The cache folder of a store.
-    subject, counts
-        All sets that the store holds of a level, and what was counted of them. Counts of these
-        sets below other thresholds stay.
-
-    Raises
-    ------
-    OSError
-        If they cannot be written.
-    """
-    name = _name(subject)
-    put_file(folder / name, to_document(_to_dict(counts)))
-    others: list[AnyPath] = list(folder.glob(f"overlaps-{subject.level}-*.json"))
-    for path in others:
-        if path.name.rpartition("-")[0] != name.rpartition("-")[0]:
-            path.unlink(missing_ok=True)
-
-
 def _name(subject: Subject) -> str:
+    """Return what counts of a subject are called by in the cache."""
     sets = replace(subject, threshold=0).name
     return f"overlaps-{subject.level}-{sets}-{subject.threshold:x}.json"
-
-
-def _to_dict(counts: Counts) -> dict[str, Any]:
-    of_sets, groups = counts.of_sets, counts.host_groups
-    of_groups = [] if groups is None else [groups.masks, groups.counts]
-    return {
-        "schema": _SCHEMA,
-        "history_end": hex(of_sets.history_end),
-        "origins": counts.origins,
-        "group_rate": groups and groups.sample_rate,
-        "arrays": [*map(_pack, (of_sets.n_shared, *of_sets.found, *of_groups))],
-    }
-
-
-def _from_dict(document: dict[str, Any]) -> Counts:
-    """Read what `_to_dict` returned, whole: its checksum has been compared."""
-    n_shared, masks, counts, *of_groups = map(_unpack, document["arrays"])
-    end, groups = int(document["history_end"], 16), None
-    if of_groups:
-        groups = HostGroups(
-            n_crawls=len(n_shared),
-            n_groups=of_groups[1].shape[1],
-            masks=of_groups[0],
-            counts=of_groups[1],
-            sample_rate=document["group_rate"],
-        )
-    of_sets = SetCounts(n_shared=n_shared, found=(masks, counts), history_end=end)
-    return Counts(of_sets=of_sets, origins=tuple(document["origins"]), host_groups=groups)
-
-
-def _pack(array: NDArray[Any]) -> list[Any]:
-    # Most numbers are small, whatever their type.
-    kept = array.astype(np.min_scalar_type(array.max(initial=0)))
-    content = base64.b64encode(zlib.compress(kept.tobytes(), 1)).decode()
-    return [array.dtype.str, kept.dtype.str, array.shape, content]
-
-
-def _unpack(packed: list[Any]) -> NDArray[Any]:
-    dtype, kept, shape, content = packed
-    values = np.frombuffer(zlib.decompress(base64.b64decode(content)), kept)
-    return values.astype(dtype).reshape(shape)

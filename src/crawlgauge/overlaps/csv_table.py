@@ -9,7 +9,7 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -20,28 +20,22 @@ from crawlgauge.crawl import Crawl, check_label, parse_date
 from crawlgauge.errors import CrawlError, OverlapError, StoreError
 from crawlgauge.keys.sampling import parse_rate
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
-from crawlgauge.overlaps.table import LEVELS, MISSING, OverlapTable, Pair
+from crawlgauge.overlaps.table import (
+    LEVELS,
+    MISSING,
+    NEEDED,
+    SIMILARITIES,
+    OverlapTable,
+    pair_rows,
+)
 from crawlgauge.provenance import Provenance
 
-__all__ = [
-    "SIMILARITIES",
-    "Row",
-    "Sheet",
-    "from_csv",
-    "from_histories_csv",
-    "make_histories",
-    "pair_columns",
-    "pair_rows",
-    "table_from_sheet",
-    "to_csv",
-]
-
-_NEEDED = ("a", "date_a", "n_a", "b", "date_b", "n_b")
-SIMILARITIES = ("containment_a_in_b", "containment_b_in_a", "jaccard", "dice")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _NOTE = re.compile(r"#\s*(\w+)\s*=(.*)")
-_MAX_COUNT = 2**63 - 1
+MAX_COUNT = 2**63 - 1
 _METADATA = "in the file's metadata"
+_COMMAS = ", separated by commas"
+_APART = "; dates and sizes may stand in a table of the crawls instead, label,date,n_urls"
 _T = TypeVar("_T")
 
 
@@ -64,7 +58,9 @@ class Row:
     @classmethod
     def of(cls, name: str, where: str, values: Mapping[str, object], **link: str) -> "Row":
         """Make a row of values of any type; what is missing is an empty cell."""
-        cells = {key: "" if v is None or v != v else str(v) for key, v in values.items()}  # noqa: PLR0124 - NaN
+        # A time stands for its day.
+        days = {k: v.date() if isinstance(v, dt.datetime) else v for k, v in values.items()}
+        cells = {k: "" if v is None or v != v else str(v) for k, v in days.items()}  # noqa: PLR0124 - NaN
         return cls(name=name, where=where, cells=cells, **link)
 
     def label(self, column: str) -> str:
@@ -114,8 +110,8 @@ class Row:
         value = Decimal(cell)
         if value < 0:
             raise self.error(column, f"{cell} is negative; a count is 0 or more")
-        if value > _MAX_COUNT or value != value.to_integral_value():
-            raise self.error(column, f"{cell} is no whole number up to {_MAX_COUNT}; round it")
+        if value > MAX_COUNT or value != value.to_integral_value():
+            raise self.error(column, f"{cell} is no whole number up to {MAX_COUNT}; round it")
         return int(value)
 
     def known_count(self, column: str) -> int:
@@ -180,12 +176,12 @@ class Sheet:
         if missing:
             raise OverlapError(
                 f"{self.name}: missing column {', '.join(missing)}; needed are "
-                f"{', '.join(needed)}, separated by commas; there are {', '.join(self.columns)}"
-                f"{advice}"
+                f"{', '.join(needed)}{_COMMAS if len(self.columns) == 1 else ''}; there are "
+                f"{', '.join(self.columns)}{advice}"
             )
 
 
-def _read_sheet(text: str, name: str) -> Sheet:
+def read_sheet(text: str, name: str) -> Sheet:
     """Read CSV text: leading comment lines, column names, rows that fit them."""
     text = text.removeprefix("\ufeff")
     # newline="" leaves line ends to the csv module, as its documentation asks.
@@ -248,7 +244,8 @@ def to_csv(table: OverlapTable) -> str:
     --------
     >>> header = "a,date_a,n_a,b,date_b,n_b,n_shared"
     >>> row = "2013-12,2013-12-15,100,2014-06,2014-06-15,80,40"
-    >>> print(to_csv(from_csv(f"{header}\n{row}", name="example.csv")).splitlines()[-1])
+    >>> table = table_from_sheet(read_sheet(f"{header}\n{row}", "example.csv"))
+    >>> print(to_csv(table).splitlines()[-1])
     2013-12,2013-12-15,100,2014-06,2014-06-15,80,40,0.4,0.5,0.285714,0.444444
     """
     rule, rate = table.key_rule, table.sample_rate
@@ -256,11 +253,10 @@ def to_csv(table: OverlapTable) -> str:
     text.write(f"# level={table.level}\n")
     text.write("" if rule is None else f"# key_rule={rule}\n")
     text.write("" if rate == 1 else f"# sample_rate={rate!r}\n")
-    columns = pair_columns(table)
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for row in pair_rows(table):
-        writer.writerow([_to_cell(column, row[column]) for column in columns])
+    rows, writer = pair_rows(table), csv.writer(text, lineterminator="\n")
+    writer.writerow(rows[0])
+    for row in rows:
+        writer.writerow([_to_cell(*cell) for cell in row.items()])
     return text.getvalue()
 
 
@@ -270,76 +266,65 @@ def _to_cell(column: str, value: object) -> str:
     return f"{value:.6g}" if column in SIMILARITIES else str(value)
 
 
-def from_csv(text: str, *, name: str, provenance: Provenance | None = None) -> OverlapTable:
-    """Read an overlap table from CSV.
+Listed = Mapping[str, tuple[Crawl, str]]
+"""Crawls of a table of their own by label, each with its place there."""
 
-    A ``# sample_rate=…`` line without the columns ``n_sampled_a`` and ``n_sampled_b`` says that
-    all counts, sizes too, are of the sample; the crawls' sizes are then estimated from them.
+
+def list_crawls(sheet: Sheet, sample_rate: float = 1.0) -> Listed:
+    """Read a table of crawls, which pairs name by their labels.
 
     Parameters
     ----------
-    text
-        What the file holds.
-    name
-        Name of the file, for messages.
-    provenance
-        What to record as the table's origin.
+    sheet
+        Columns ``label,date,n_urls`` and, where they are of a sample, ``n_sampled``.
+    sample_rate
+        Of the pairs; where it is not 1 and there are no ``n_sampled``, the sizes are the sample's.
 
     Raises
     ------
     OverlapError
-        If it cannot be read or contradicts itself; the message names line and column.
+        If a cell cannot be read, or a label stands there twice.
     """
-    table = table_from_sheet(_read_sheet(text, name))
-    return replace(table, provenance=provenance or Provenance())
+    sheet.require(("label", "date", "n_urls"))
+    listed: dict[str, tuple[Crawl, str]] = {}
+    for row in sheet.rows:
+        crawl = _read_crawl(row, ("label", "date", "n_urls", "damaged"), "n_sampled", sample_rate)
+        where = f"on {row.where} of {sheet.name}"
+        if (first := listed.setdefault(crawl.label, (crawl, where))) != (crawl, where):
+            raise row.error("label", f"crawl {crawl.label!r} stands {first[1]} already")
+    return listed
 
 
-def pair_columns(table: OverlapTable) -> tuple[str, ...]:
-    """Return the columns that this table needs, in order."""
-    columns = [*_NEEDED, "n_shared"]
-    if table.se_shared is not None:
-        columns.append("se_shared")
-    if table.sample_rate != 1 or any(crawl.n_sampled is not None for crawl in table.crawls):
-        columns += ["n_sampled_a", "n_sampled_b"]
-    if any(crawl.damaged for crawl in table.crawls):
-        columns += ["damaged_a", "damaged_b"]
-    return (*columns, *SIMILARITIES)
+def table_from_sheet(
+    sheet: Sheet, known: tuple[Crawl, ...] = (), listed: Listed | None = None
+) -> OverlapTable:
+    """Put rows of pairs, in any order, together to an overlap table.
 
+    A sample rate without the columns ``n_sampled_a`` and ``n_sampled_b`` says that all counts,
+    sizes too, are of the sample; the crawls' sizes are then estimated from them.
 
-def pair_rows(table: OverlapTable) -> Iterator[dict[str, object]]:
-    """Yield a row of typed values for each pair that something is known of.
+    Parameters
+    ----------
+    sheet
+        A row for each pair.
+    known
+        Crawls of the table, whether they stand in a pair or not.
+    listed
+        What dates and sizes of the pairs' crawls are taken from; None if they stand in the rows.
 
-    A crawl that stands in no pair, or whose overlap with itself has a standard error, has a row
-    with itself, so that nothing is lost.
+    Raises
+    ------
+    OverlapError
+        If it cannot be read or contradicts itself; the message names row and column.
     """
-    known = table.n_shared != MISSING
-    np.fill_diagonal(known, val=known.sum(axis=0) == 1)
-    if table.se_shared is not None:
-        known |= ~np.isnan(table.se_shared)
-    for i, a in enumerate(table.crawls):
-        for j in (i + int(step) for step in np.flatnonzero(known[i, i:])):
-            b, shared = table.crawls[j], int(table.n_shared[i, j])
-            row = {"a": a.label, "date_a": a.date, "n_a": a.n_urls, "n_sampled_a": a.n_sampled}
-            row |= {"b": b.label, "date_b": b.date, "n_b": b.n_urls, "n_sampled_b": b.n_sampled}
-            row |= {"damaged_a": a.damaged, "damaged_b": b.damaged}
-            row |= dict.fromkeys(("n_shared", "se_shared", *SIMILARITIES))
-            if table.se_shared is not None and not np.isnan(table.se_shared[i, j]):
-                row["se_shared"] = float(table.se_shared[i, j])
-            if shared != MISSING:
-                pair = Pair(a=a, b=b, n_shared=shared)
-                row |= {"n_shared": shared, **{name: getattr(pair, name) for name in SIMILARITIES}}
-            yield row
-
-
-def table_from_sheet(sheet: Sheet, known: tuple[Crawl, ...] = ()) -> OverlapTable:
-    """Put rows of pairs, in any order, together to an overlap table; some crawls may be known."""
-    sheet.require(_NEEDED)
+    needed = NEEDED if listed is None else ("a", "b")
+    sheet.require(needed, "" if "a" not in sheet.columns or listed is not None else _APART)
     if "n_shared" not in sheet.columns and "jaccard" not in sheet.columns:
-        sheet.require((*_NEEDED, "n_shared"), "; a column jaccard does as well as n_shared")
+        sheet.require((*needed, "n_shared"), "; a column jaccard does as well as n_shared")
     crawls = {crawl.label: (crawl, _METADATA) for crawl in known}
     pairs: dict[frozenset[str], tuple[int, Row]] = {}
     for row in sheet.rows:
-        a, b = (_enter_crawl(crawls, row, side, sheet) for side in "ab")
+        a, b = (_enter_crawl(crawls, row, side, sheet, listed) for side in "ab")
         key = frozenset((a.label, b.label))
         if key in pairs:
             raise row.error(
@@ -368,13 +353,19 @@ def table_from_sheet(sheet: Sheet, known: tuple[Crawl, ...] = ()) -> OverlapTabl
     )
 
 
-def _enter_crawl(crawls: dict[str, tuple[Crawl, str]], row: Row, side: str, sheet: Sheet) -> Crawl:
+def _enter_crawl(
+    crawls: dict[str, tuple[Crawl, str]], row: Row, side: str, sheet: Sheet, listed: Listed | None
+) -> Crawl:
     """Read a crawl of a row, and see that it is the same as elsewhere."""
-    n_urls, n_sampled = row.known_count(f"n_{side}"), row.count(f"n_sampled_{side}")
-    if sheet.sample_rate != 1 and f"n_sampled_{side}" not in sheet.columns:
-        n_urls, n_sampled = round(n_urls / sheet.sample_rate), n_urls
+    if listed is not None:
+        label = row.label(side)
+        if label not in listed:
+            raise row.error(side, f"crawl {label!r} is not in the table of crawls")
+        crawls.setdefault(label, listed[label])
+        if not {f"date_{side}", f"n_{side}"} <= {*sheet.columns}:
+            return listed[label][0]
     columns = (side, f"date_{side}", f"n_{side}", f"damaged_{side}")
-    found = row.crawl(n_urls, columns=columns, n_sampled=n_sampled)
+    found = _read_crawl(row, columns, f"n_sampled_{side}", sheet.sample_rate)
     crawl, where = crawls.setdefault(found.label, (found, f"on {row.where}"))
     for part in ("date", "n_urls", "n_sampled", "damaged"):
         here, there = getattr(found, part), getattr(crawl, part)
@@ -385,6 +376,15 @@ def _enter_crawl(crawls: dict[str, tuple[Crawl, str]], row: Row, side: str, shee
                 "the same everywhere",
             )
     return crawl
+
+
+def _read_crawl(
+    row: Row, columns: tuple[str, str, str, str], sampled: str, sample_rate: float
+) -> Crawl:
+    n_urls, n_sampled = row.known_count(columns[2]), row.count(sampled)
+    if sample_rate != 1 and sampled not in row.cells:
+        n_urls, n_sampled = round(n_urls / sample_rate), n_urls
+    return row.crawl(n_urls, columns=columns, n_sampled=n_sampled)
 
 
 def _shared(row: Row, a: Crawl, b: Crawl, sheet: Sheet) -> int:
@@ -407,55 +407,45 @@ def _shared(row: Row, a: Crawl, b: Crawl, sheet: Sheet) -> int:
 # ------------------------------------------------------------------------------------ histories
 
 
-def from_histories_csv(
-    histories_text: str,
-    crawls_text: str,
-    *,
-    histories_name: str,
-    crawls_name: str,
-    provenance: Provenance | None = None,
+def from_histories(
+    histories: Sheet, crawls: Sheet, provenance: Provenance | None = None
 ) -> OverlapTable:
     r"""Read an overlap table from capture histories and their crawls.
 
     Parameters
     ----------
-    histories_text
+    histories
         Columns ``history,count`` or ``ch,freq``: a 0 or 1 for each crawl in date order. The same
         history on several lines is summed.
-    crawls_text
+    crawls
         Columns ``label,date`` and, where known, ``n_urls``, in any order of the crawls.
-    histories_name, crawls_name
-        Names of the files, for messages.
     provenance
         What to record as the table's origin.
 
     Raises
     ------
     OverlapError
-        If a file cannot be read or the two contradict each other.
+        If one cannot be read or the two contradict each other.
 
     Examples
     --------
-    >>> table = from_histories_csv(
-    ...     "history,count\n10,60\n11,40\n01,40",
-    ...     "label,date\n2013-12,2013-12-15\n2014-06,2014-06-15",
-    ...     histories_name="histories.csv",
-    ...     crawls_name="crawls.csv",
+    >>> table = from_histories(
+    ...     read_sheet("history,count\n10,60\n11,40\n01,40", "histories.csv"),
+    ...     read_sheet("label,date\n2013-12,2013-12-15\n2014-06,2014-06-15", "crawls.csv"),
     ... )
     >>> table.n_shared.tolist()
     [[100, 40], [40, 80]]
     """
-    rows = _in_date_order(_read_sheet(crawls_text, crawls_name))
-    sheet = _read_sheet(histories_text, histories_name)
-    histories = _read_histories(sheet, len(rows))
-    n_shared = histories.count_pairs()
+    rows = _in_date_order(crawls)
+    counted = _read_histories(histories, len(rows))
+    n_shared = counted.count_pairs()
     sizes = np.diagonal(n_shared).tolist()
     return OverlapTable(
-        crawls=tuple(_crawl_from(row, n, sheet) for row, n in zip(rows, sizes, strict=True)),
+        crawls=tuple(_crawl_from(row, n, histories) for row, n in zip(rows, sizes, strict=True)),
         n_shared=n_shared,
-        histories=histories,
+        histories=counted,
         provenance=provenance or Provenance(),
-        **sheet.about,
+        **histories.about,
     )
 
 
@@ -468,8 +458,8 @@ def make_histories(counts: Mapping[int, int], *, n_crawls: int, sample_rate: flo
         If the counts do not fit into 64 bits together, or the histories cannot be.
     """
     total = sum(counts.values())
-    if total > _MAX_COUNT:
-        raise OverlapError(f"the histories hold {total} URLs; possible are up to {_MAX_COUNT}")
+    if total > MAX_COUNT:
+        raise OverlapError(f"the histories hold {total} URLs; possible are up to {MAX_COUNT}")
     masks = np.array(sorted(counts), np.uint64)
     numbers = np.array([counts[mask] for mask in masks.tolist()], np.int64)
     return Histories(n_crawls=n_crawls, masks=masks, counts=numbers, sample_rate=sample_rate)

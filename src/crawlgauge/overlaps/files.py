@@ -1,26 +1,24 @@
 """Overlap tables in files: the content of a file tells its format, where to write its suffix."""
 
-import gzip
-import hashlib
 import io
 import json
 import os
 import sys
-import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from crawlgauge.errors import OverlapError
+from crawlgauge.errors import DamagedInput, OverlapError, SourceError
+from crawlgauge.frames import ArrowStream, is_frame, read_frame
 from crawlgauge.locations import StrPath
 from crawlgauge.overlaps.csv_table import (
     Row,
     Sheet,
-    from_csv,
-    from_histories_csv,
-    pair_columns,
-    pair_rows,
+    from_histories,
+    list_crawls,
+    read_sheet,
     table_from_sheet,
     to_csv,
 )
@@ -31,13 +29,11 @@ from crawlgauge.overlaps.json_table import (
     read_description,
     to_json,
 )
-from crawlgauge.overlaps.table import OverlapTable
+from crawlgauge.overlaps.table import NEEDED, OverlapTable
 from crawlgauge.provenance import Input, Provenance
-from crawlgauge.sources.remote import conceal, to_path
+from crawlgauge.sources.decompress import read_small
+from crawlgauge.sources.remote import conceal
 from crawlgauge.store.files import replace_file
-
-__all__ = ["from_parquet", "read_histories", "read_overlaps", "to_parquet", "write_overlaps"]
-
 
 # ------------------------------------------------------------------------ overlap tables as Parquet
 
@@ -48,13 +44,8 @@ METADATA_KEY = "crawlgauge"
 _MAX_ROWS = 1 << 23
 """Pairs of 4,000 crawls; a file of a few bytes may promise any number."""
 
-_TYPES = {
-    **dict.fromkeys(("a", "b"), "String"),
-    **dict.fromkeys(("date_a", "date_b"), "Date"),
-    **dict.fromkeys(("n_a", "n_b", "n_shared", "n_sampled_a", "n_sampled_b"), "Int64"),
-    **dict.fromkeys(("damaged_a", "damaged_b"), "Boolean"),
-}
-_READ = frozenset({*_TYPES, "se_shared", "jaccard"})
+_COUNTS = ("n_shared", "se_shared", "jaccard", "n_sampled_a", "n_sampled_b")
+_READ = frozenset({*NEEDED, *_COUNTS, "damaged_a", "damaged_b"})
 
 
 def to_parquet(table: OverlapTable) -> bytes:
@@ -64,16 +55,16 @@ def to_parquet(table: OverlapTable) -> bytes:
     """
     import polars as pl
 
-    columns = pair_columns(table)
-    schema = {column: getattr(pl, _TYPES.get(column, "Float64")) for column in columns}
-    rows = [{column: row[column] for column in columns} for row in pair_rows(table)]
+    # A count that is known nowhere is a count nevertheless.
+    frame = table.to_polars().cast({pl.selectors.starts_with("n_"): pl.Int64})
     sink = io.BytesIO()
-    metadata = {METADATA_KEY: json.dumps(describe(table))}
-    pl.DataFrame(rows, schema=schema).write_parquet(sink, metadata=metadata)
+    frame.write_parquet(sink, metadata={METADATA_KEY: json.dumps(describe(table))})
     return sink.getvalue()
 
 
-def from_parquet(data: bytes, *, name: str, provenance: Provenance | None = None) -> OverlapTable:
+def from_parquet(
+    data: bytes, *, name: str, provenance: Provenance | None = None, crawls: Sheet | None = None
+) -> OverlapTable:
     """Read an overlap table from Parquet, also from files that others made.
 
     Parameters
@@ -84,6 +75,8 @@ def from_parquet(data: bytes, *, name: str, provenance: Provenance | None = None
         Name of the file, for messages.
     provenance
         What to record as the table's origin where the file's metadata has none.
+    crawls
+        A table of the crawls, where the rows name them only.
 
     Raises
     ------
@@ -98,7 +91,9 @@ def from_parquet(data: bytes, *, name: str, provenance: Provenance | None = None
     cells = tuple(Row.of(name, f"row {k}", row) for k, row in enumerate(rows, start=1))
     about = {key: parts[key] for key in ("sample_rate",) if key in parts}
     known = parts.pop("crawls", ())
-    table = table_from_sheet(Sheet(name=name, columns=columns, rows=cells, about=about), known)
+    sheet = Sheet(name=name, columns=columns, rows=cells, about=about)
+    listed = None if crawls is None else list_crawls(crawls, sheet.sample_rate)
+    table = table_from_sheet(sheet, known, listed)
     if known and table.crawls != known:
         raise OverlapError(
             f"{name}: a crawl stands in the rows, not in the metadata {METADATA_KEY}; remove the "
@@ -137,12 +132,11 @@ def _load_columns(
 # -------------------------------------------------------------------------- overlap tables in files
 
 
-_GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _UTF8_MARK = b"\xef\xbb\xbf"
 _STDIN = "-"
 _MAX_BYTES = 1 << 28
-"""What a compressed table may hold: pairs of 2,000 crawls, or all histories that are counted."""
+"""What a table may hold: pairs of 2,000 crawls, or all histories that are counted."""
 
 _RENDERERS: Mapping[str, Callable[[OverlapTable], bytes]] = {
     ".csv": lambda table: to_csv(table).encode(),
@@ -151,13 +145,23 @@ _RENDERERS: Mapping[str, Callable[[OverlapTable], bytes]] = {
 }
 
 
-def read_overlaps(path: StrPath) -> OverlapTable:
-    """Read an overlap table from a CSV, JSON or Parquet file, also compressed with gzip.
+Source = StrPath | IO[Any] | ArrowStream
+"""A path, a file that is open, or a data frame of any library."""
+
+
+def read_overlaps(pairs: Source | OverlapTable, crawls: Source | None = None) -> OverlapTable:
+    """Read an overlap table from a file, or from a data frame of pandas, polars or any other.
 
     Parameters
     ----------
-    path
-        The file; ``-`` is standard input. Its name does not matter.
+    pairs
+        A CSV, JSON or Parquet file, also compressed, whatever its name; ``-`` is standard
+        input. Or a file that is open, or a data frame. Rows and frames have the columns
+        ``a,date_a,n_a,b,date_b,n_b`` and ``n_shared`` or ``jaccard``, and optionally ``se_shared``,
+        ``n_sampled_a`` and ``n_sampled_b``.
+    crawls
+        Where dates and sizes stand apart: a CSV file or data frame with ``label,date,n_urls``, of
+        which the pairs then need ``a`` and ``b`` only. Crawls in no pair are left out.
 
     Returns
     -------
@@ -167,62 +171,140 @@ def read_overlaps(path: StrPath) -> OverlapTable:
     Raises
     ------
     OverlapError
-        If there is no such file, or it holds no overlap table.
+        If there is no such file, or it holds no overlap table. Rows of a data frame are counted
+        from 0 in messages.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> crawls = pl.DataFrame({"label": ["2020-01", "2020-07"], "date": ["2020-01", "2020-07"],
+    ...                        "n_urls": [100, 80]})
+    >>> pairs = pl.DataFrame({"a": ["2020-01"], "b": ["2020-07"], "n_shared": [40]})
+    >>> read_overlaps(pairs, crawls).n_shared.tolist()
+    [[100, 40], [40, 80]]
     """
-    content, origin, name = _load(path)
-    provenance = Provenance(inputs=(origin,))
-    if content.startswith(_PARQUET):
-        return from_parquet(content, name=name, provenance=provenance)
-    text = _decode(content, name)
-    read = from_json if text.lstrip().startswith(("{", "[")) else from_csv
-    return read(text, name=name, provenance=provenance)
+    if isinstance(pairs, OverlapTable):
+        return pairs
+    if _is_stdin(pairs) and _is_stdin(crawls):
+        raise OverlapError("pairs and crawls cannot both come from standard input")
+    loaded = _load(pairs, "the table of pairs")
+    about = None if crawls is None else _load(crawls, "the table of crawls")
+    of_crawls = None if about is None else about.sheet()
+    origins = [*loaded.origins, *(about.origins if about is not None else ())]
+    provenance = Provenance(inputs=tuple(origins))
+    content, name = loaded.content, loaded.name
+    if isinstance(content, bytes):
+        if content.startswith(_PARQUET):
+            return from_parquet(content, name=name, provenance=provenance, crawls=of_crawls)
+        text = _decode(content, name)
+        if text.lstrip().startswith(("{", "[")):
+            if of_crawls is not None:
+                raise OverlapError(f"{name} is JSON, which holds its crawls; give no others")
+            return from_json(text, name=name, provenance=provenance)
+    sheet = loaded.sheet()
+    listed = None if of_crawls is None else list_crawls(of_crawls, sheet.sample_rate)
+    return replace(table_from_sheet(sheet, listed=listed), provenance=provenance)
 
 
-def read_histories(histories_path: StrPath, crawls_path: StrPath) -> OverlapTable:
-    """Read an overlap table from a CSV file of capture histories and one of their crawls.
+def read_histories(histories: Source, crawls: Source) -> OverlapTable:
+    """Read an overlap table from capture histories and a table of their crawls.
 
     Parameters
     ----------
-    histories_path
-        Columns ``history,count`` or ``ch,freq``; ``-`` is standard input.
-    crawls_path
-        Columns ``label,date`` and optionally ``n_urls``; ``-`` is standard input.
+    histories
+        Columns ``history,count`` or ``ch,freq``: a CSV file (``-`` is standard input), a file that
+        is open, or a data frame, whose histories are text.
+    crawls
+        Columns ``label,date`` and optionally ``n_urls``, likewise.
 
     Raises
     ------
     OverlapError
-        If a file cannot be read or the two contradict each other.
+        If one cannot be read or the two contradict each other.
     """
-    if os.fspath(histories_path) == os.fspath(crawls_path) == _STDIN:
+    if _is_stdin(histories) and _is_stdin(crawls):
         raise OverlapError("histories and crawls cannot both come from standard input")
-    histories, origin, name = _load(histories_path)
-    crawls, other_origin, other_name = _load(crawls_path)
-    return from_histories_csv(
-        _decode(histories, name),
-        _decode(crawls, other_name),
-        histories_name=name,
-        crawls_name=other_name,
-        provenance=Provenance(inputs=(origin, other_origin)),
+    loaded, others = (
+        _load(histories, "the table of histories"),
+        _load(crawls, "the table of crawls"),
     )
+    provenance = Provenance(inputs=(*loaded.origins, *others.origins))
+    return from_histories(loaded.sheet(), others.sheet(), provenance)
 
 
-def _load(path: StrPath) -> tuple[bytes, Input, str]:
-    """Return what a file holds, uncompressed, what to record of it, and its name for messages."""
-    given = conceal(os.fspath(path))
-    name = "standard input" if given == _STDIN else given
-    try:
-        stored = sys.stdin.buffer.read() if given == _STDIN else to_path(given).read_bytes()
-    except FileNotFoundError as error:
-        raise OverlapError(f"{name}: there is no such file") from error
-    except IsADirectoryError as error:
-        raise OverlapError(f"{name} is a directory; give a file in it") from error
-    except OSError as error:
-        raise OverlapError(f"{name} cannot be read: {error.strerror or error}") from error
-    checksum = f"sha256:{hashlib.sha256(stored).hexdigest()}"
-    content = _uncompress(stored, name)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loaded:
+    """What was given: bytes, uncompressed, or rows; what to record of it; its name in messages."""
+
+    content: bytes | Sheet
+    origins: tuple[Input, ...]
+    name: str
+
+    def sheet(self) -> Sheet:
+        """Return the rows; of bytes, those of a CSV."""
+        if isinstance(self.content, Sheet):
+            return self.content
+        return read_sheet(_decode(self.content, self.name), self.name)
+
+
+def _is_stdin(source: object) -> bool:
+    return isinstance(source, str | os.PathLike) and os.fspath(source) == _STDIN
+
+
+def _load(source: Source, what: str) -> _Loaded:
+    if is_frame(source):
+        return _Loaded(content=_load_frame(source, what), origins=(), name=what)
+    opens: Callable[[], Any] | None = None
+    if isinstance(source, str | os.PathLike):
+        given = name = conceal(os.fspath(source))
+        if given == _STDIN:
+            name, opens = "standard input", lambda: sys.stdin.buffer
+    elif hasattr(source, "read"):
+        given = name = str(getattr(source, "name", what))
+        held = source.read()
+        stored = held.encode() if isinstance(held, str) else held
+        opens = partial(io.BytesIO, stored)
+    else:
+        raise OverlapError(
+            f"{what} is {_describe_type(source)}; give a data frame, the path of a file, or a "
+            "file that is open"
+        )
+    content, origin = _read(name, opens)
     if not content.removeprefix(_UTF8_MARK).strip():
         raise OverlapError(f"{name} is empty; an overlap table is needed")
-    return content, Input(name=given, checksum=checksum, n_bytes=len(stored)), name
+    return _Loaded(content=content, origins=(replace(origin, name=given),), name=name)
+
+
+def _describe_type(given: object) -> str:
+    kind = type(given).__name__
+    return f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"
+
+
+def _load_frame(frame: object, name: str) -> Sheet:
+    try:
+        columns, rows = read_frame(frame)
+    except ValueError as error:
+        raise OverlapError(
+            f"{name} is {_describe_type(frame)} that cannot be read: {error}"
+        ) from None
+    if len(rows) > _MAX_ROWS:
+        raise OverlapError(f"{name} has {len(rows):,} rows; no table of overlaps has so many")
+    cells = tuple(Row.of(name, f"row {k}", row) for k, row in enumerate(rows))
+    return Sheet(name=name, columns=columns, rows=cells)
+
+
+def _read(name: str, opens: Callable[[], Any] | None) -> tuple[bytes, Input]:
+    try:
+        return read_small(name, max_bytes=_MAX_BYTES, open_file=opens)
+    except DamagedInput as error:
+        problem = f"is damaged: {error.damage.reason}; fetch or compress the file again"
+        raise OverlapError(f"{name} {problem}") from error
+    except SourceError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise OverlapError(f"{name}: there is no such file") from error
+        if isinstance(error.__cause__, IsADirectoryError):
+            raise OverlapError(f"{name} is a directory; give a file in it") from error
+        raise OverlapError(str(error)) from error
 
 
 def _decode(content: bytes, name: str) -> str:
@@ -236,21 +318,6 @@ def _decode(content: bytes, name: str) -> str:
             f"{name}, line {line}: byte 0x{content[error.start]:02x} is no UTF-8 text; give a CSV "
             "or JSON file saved as UTF-8, or a Parquet file"
         ) from error
-
-
-def _uncompress(stored: bytes, name: str) -> bytes:
-    """Return what a file holds; the one place where a table is decompressed, within bounds."""
-    if not stored.startswith(_GZIP):
-        return stored
-    try:
-        content = gzip.GzipFile(fileobj=io.BytesIO(stored)).read(_MAX_BYTES + 1)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        problem = f"is damaged gzip: {error}; fetch or compress the file again"
-        raise OverlapError(f"{name} {problem}") from error
-    if len(content) > _MAX_BYTES:
-        advice = "as no overlap table does; see whether it is the file that you mean"
-        raise OverlapError(f"{name} holds more than {_MAX_BYTES:,} bytes, {advice}")
-    return content
 
 
 def write_overlaps(table: OverlapTable, path: StrPath) -> None:

@@ -11,14 +11,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.errors import OverlapError
 
-__all__ = [
-    "MAX_HISTORIES",
-    "MAX_HISTORY_CRAWLS",
-    "Histories",
-    "HostGroups",
-    "move_bits",
-    "pairs_of_masks",
-]
+__all__ = ["Histories"]
 
 MAX_HISTORY_CRAWLS = 64
 """A history is one 64-bit word: a bit per crawl."""

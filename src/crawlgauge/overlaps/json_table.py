@@ -3,19 +3,18 @@
 import itertools
 import json
 import math
-from dataclasses import asdict
+import re
 from typing import Any, Never
 
 import numpy as np
 
-from crawlgauge.crawl import Crawl, format_time, parse_time
+from crawlgauge.crawl import Crawl, parse_time
 from crawlgauge.errors import OverlapError
-from crawlgauge.overlaps.csv_table import SIMILARITIES, Row, make_histories
-from crawlgauge.overlaps.histories import Histories, HostGroups
-from crawlgauge.overlaps.table import MISSING, OverlapTable
+from crawlgauge.overlaps.csv_table import MAX_COUNT, Row, make_histories
+from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories, HostGroups
+from crawlgauge.overlaps.table import MISSING, SIMILARITIES, OverlapTable
 from crawlgauge.provenance import Provenance
-
-__all__ = ["SCHEMA", "describe", "from_json", "parse_json", "read_description", "to_json"]
+from crawlgauge.store.documents import to_plain
 
 SCHEMA = "crawlgauge.overlaps/1"
 
@@ -61,16 +60,12 @@ def _on_lines(value: object) -> str:
 def describe(table: OverlapTable) -> dict[str, Any]:
     """Return the document of a table without its matrices."""
     histories, groups = table.histories, table.host_groups
-    crawls = []
-    for crawl in table.crawls:
-        times = {name: format_time(getattr(crawl, name)) for name in _TIMES}
-        crawls.append(asdict(crawl) | {"date": crawl.date.isoformat()} | times)
     document = {
         "schema": SCHEMA,
         "level": table.level,
         "key_rule": table.key_rule,
         "sample_rate": table.sample_rate,
-        "crawls": crawls,
+        "crawls": json.loads(json.dumps(table.crawls, default=to_plain)),
         "histories": None,
         "provenance": table.provenance.to_dict(),
     }
@@ -265,29 +260,43 @@ def _read_crawl(row: Row) -> Crawl:
     return row.crawl(row.known_count("n_urls"), n_sampled=row.count("n_sampled"), **times)
 
 
-def _read_masks(rows: list[Row], n_crawls: int) -> list[int]:
-    masks: dict[int, None] = {}
-    for row in rows:
+def _read_masks(place: _Place, n_crawls: int) -> list[int]:
+    """Read the histories that rows begin with."""
+    if n_crawls > MAX_HISTORY_CRAWLS:
+        place.fail(f"histories are of at most {MAX_HISTORY_CRAWLS} crawls, not of {n_crawls}")
+    rows, is_history = place.member("rows", list), re.compile(f"[01]{{{n_crawls}}}").fullmatch
+    texts = [row[0] for row in rows if isinstance(row, list) and row and isinstance(row[0], str)]
+    masks = [int(text[::-1] or "0", 2) for text in texts if is_history(text)]
+    # They are many: only where one is wrong it has to be told from the others.
+    if len({*masks}) == len(rows):
+        return masks
+    known: dict[int, None] = {}
+    for row in place.rows("rows", list, n_read=1):
         mask = row.history("[0]", n_crawls)
-        if mask in masks:
+        if mask in known:
             raise row.error("[0]", f"history {row.cells['[0]']!r} stands there twice")
-        masks[mask] = None
-    return list(masks)
+        known[mask] = None
+    return list(known)
 
 
 def _read_histories(place: _Place, n_crawls: int) -> Histories:
-    rows = place.rows("rows", list, n_cells=2)
-    masks = _read_masks(rows, n_crawls)
-    counts = {mask: row.known_count("[1]") for mask, row in zip(masks, rows, strict=True)}
+    masks = _read_masks(place, n_crawls)
+    cells = [row[1:] for row in place.value["rows"]]
+    if all(len(own) == 1 and type(own[0]) is int and 0 <= own[0] <= MAX_COUNT for own in cells):
+        counts = [count for (count,) in cells]
+    else:
+        counts = [row.known_count("[1]") for row in place.rows("rows", list, n_cells=2)]
     rate = place.row("sample_rate").rate()
     try:
-        return make_histories(counts, n_crawls=n_crawls, sample_rate=rate)
+        return make_histories(
+            dict(zip(masks, counts, strict=True)), n_crawls=n_crawls, sample_rate=rate
+        )
     except OverlapError as error:
         place.fail(error)
 
 
 def _read_groups(place: _Place, n_crawls: int) -> HostGroups:
-    masks = np.array(_read_masks(place.rows("rows", list, n_read=1), n_crawls), np.uint64)
+    masks = np.array(_read_masks(place, n_crawls), np.uint64)
     n_groups = place.row("n_groups").known_count("n_groups")
     told = [row[1:] for row in place.value["rows"]]
     # They are many: all at once, since none of them can be told apart from the others.

@@ -17,18 +17,7 @@ from crawlgauge.overlaps import histories
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, HostGroups
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.history_index import HistoryIndex
 from crawlgauge.store.key_set import Keys
-
-__all__ = [
-    "N_GROUPS",
-    "Codes",
-    "KeyUnion",
-    "Keys",
-    "count_below",
-    "count_groups",
-    "group_keys",
-]
 
 MAX_ROWS = 1 << 25
 """32 times the keys of a crawl's attributes, at 20 bytes each: 670 MB if it has to be."""
@@ -47,8 +36,9 @@ def count_below(keys: Keys, threshold: int) -> int:
 class KeyUnion:
     """Collects the keys of crawls one after the other, in order of date.
 
-    A URL keeps the value of the first crawl that holds it. If the URLs become too many, those in
-    the upper half of the keys are dropped, in all crawls: what is left is a smaller sample.
+    A URL keeps the value of the first crawl that holds it. If the URLs become more than `MAX_ROWS`,
+    those in the upper half of the keys are dropped, in all crawls: what is left is a smaller
+    sample.
 
     Parameters
     ----------
@@ -56,8 +46,6 @@ class KeyUnion:
         How many crawls will come.
     threshold
         Only keys below it count.
-    max_rows
-        How many URLs are kept at most.
 
     Attributes
     ----------
@@ -66,25 +54,17 @@ class KeyUnion:
         hold it, a word for each 64.
     threshold
         The URLs with keys below it are kept.
-    is_cut
-        Whether some were dropped because they are too many.
     """
 
-    def __init__(self, n_crawls: int, *, threshold: int = WHOLE, max_rows: int = MAX_ROWS) -> None:
+    def __init__(self, n_crawls: int, *, threshold: int = WHOLE) -> None:
         # Memory that is not written to is not taken.
         self._room = (
-            np.empty(max_rows, np.uint64),
-            np.empty(max_rows, np.int32),
-            np.empty((max_rows, -(-n_crawls // 64)), np.uint64),
+            np.empty(MAX_ROWS, np.uint64),
+            np.empty(MAX_ROWS, np.int32),
+            np.empty((MAX_ROWS, -(-n_crawls // 64)), np.uint64),
         )
-        self._n_merged, self.threshold, self.is_cut = 0, threshold, False
+        self._n_merged, self.threshold = 0, threshold
         self._keep(0)
-
-    def begin(self, n_crawls: int, keys: Keys, codes: Codes, masks: Keys) -> None:
-        """Take what is known of the first crawls, 64 at most."""
-        self._n_merged = n_crawls
-        self._keep(keys.size)
-        self.keys[:], self.codes[:], self.masks[:] = keys, codes, masks[:, None]
 
     def add(self, keys: Keys, codes: Codes, threshold: int) -> None:
         """Take in the next crawl.
@@ -104,7 +84,6 @@ class KeyUnion:
             if n_rows >= 0:
                 break
             self._cut(self.threshold // 2)
-            self.is_cut = True
         self._n_merged += 1
         self._keep(n_rows)
 
@@ -120,13 +99,13 @@ class KeyUnion:
 # ------------------------------------------------------------------------------- groups of hosts
 
 
-def group_keys(
-    sets: Sequence[CrawlSet],
-    threshold: int,
-    read_attributes: Callable[[CrawlSet], Attributes],
-    index: HistoryIndex | None = None,
-) -> KeyUnion | None:
-    """Find the groups of keys: that of the host in the first crawl that holds a key.
+def count_groups(
+    sets: Sequence[CrawlSet], threshold: int, read_attributes: Callable[[CrawlSet], Attributes]
+) -> HostGroups | None:
+    """Count the keys of each group by which crawls hold them.
+
+    The group of a key is that of its host in the first crawl that holds it. If there are too many
+    different histories, fewer keys are counted, as for those of all keys.
 
     Parameters
     ----------
@@ -136,38 +115,27 @@ def group_keys(
         Only keys below it count, and less where hosts of fewer are kept.
     read_attributes
         Tells the hosts of a crawl.
-    index
-        Knows the groups of the first crawls, whose attributes are then not read.
 
     Returns
     -------
-    KeyUnion
-        Its codes are the groups. None if there are too many crawls, or one of them tells no hosts.
+    HostGroups
+        None if there are too many crawls, or one of them tells no hosts, or no host is known.
     """
-    if len(sets) > MAX_HISTORY_CRAWLS:
+    n_crawls = len(sets)
+    if n_crawls > MAX_HISTORY_CRAWLS:
         return None
-    union, n_known = KeyUnion(len(sets), threshold=threshold), 0
-    if index is not None:
-        n_known = len(index.subject.checksums)
-        union.threshold = min(threshold, index.group_threshold)
-        keys, masks, groups = index.below(union.threshold)
-        # The greatest number of a byte stands for −1.
-        union.begin(n_known, keys, groups.view(np.int8).astype(np.int32), masks)
-    for item in sets[n_known:]:
+    union = KeyUnion(n_crawls, threshold=threshold)
+    for item in sets:
         attributes = read_attributes(item)
         groups = hash_texts([host.encode() for host in attributes.hosts]) % np.uint64(N_GROUPS)
         group_of = np.append(groups.astype(np.int32), np.int32(-1))
         union.add(attributes.keys, group_of[attributes.host_codes], attributes.threshold)
         if not union.keys.size:
             return None
-    return union
+    return _count_by_group(union, n_crawls)
 
 
-def count_groups(union: KeyUnion, n_crawls: int) -> HostGroups | None:
-    """Count the keys of each group by which crawls hold them; None if no host is known.
-
-    If there are too many different histories, fewer keys are counted, as for those of all keys.
-    """
+def _count_by_group(union: KeyUnion, n_crawls: int) -> HostGroups | None:
     end = union.threshold
     while True:
         groups = union.codes[: count_below(union.keys, end)].astype(np.uint8)

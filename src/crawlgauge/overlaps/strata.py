@@ -20,8 +20,6 @@ from crawlgauge.overlaps.table import MIN_SHARED, Stratum, StratumCounts
 from crawlgauge.provenance import Provenance
 from crawlgauge.store.attributes import Attributes
 
-__all__ = ["BY", "OTHER", "count_strata", "suffix_list_date"]
-
 OTHER = ""
 """The parent of strata that have no other in common."""
 
@@ -184,7 +182,7 @@ def count_strata(
     if by not in BY:
         raise OverlapError(f"there are no strata by {by!r}; known are {', '.join(BY)}")
     if not crawls:
-        raise OverlapError("the store holds no crawls; add some with crawlgauge add")
+        raise OverlapError("the store holds no crawls; add some first")
     rule, union = BY[by], KeyUnion(len(crawls))
     values: dict[str, int] = {}
     for one in attributes:

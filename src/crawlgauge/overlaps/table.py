@@ -1,32 +1,29 @@
 """What models are fitted to: how many URLs each two crawls share, of all and of parts of them."""
 
+import datetime as dt
 import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.crawl import Crawl
+from crawlgauge.crawl import AnchorKind, Crawl
 from crawlgauge.errors import OverlapError
+from crawlgauge.frames import Rows, Tabular
 from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.provenance import Provenance
 
-__all__ = [
-    "LEVELS",
-    "MIN_SHARED",
-    "MISSING",
-    "ArchiveCounts",
-    "HostCounts",
-    "OverlapTable",
-    "Pair",
-    "Stratum",
-    "StratumCounts",
-]
+__all__ = ["OverlapTable", "Pair"]
 
 MISSING = -1
 """Stands in `OverlapTable.n_shared` for a pair whose overlap is not known."""
+
+NEEDED = ("a", "date_a", "n_a", "b", "date_b", "n_b")
+SIMILARITIES = ("containment_a_in_b", "containment_b_in_a", "jaccard", "dice")
+"""What a row for a pair begins with, beside the count, and what it holds in the end."""
 
 LEVELS = ("url", "content", "text")
 
@@ -74,8 +71,8 @@ class Pair:
         return 2 * self.n_shared / (self.a.n_counted + self.b.n_counted)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class OverlapTable:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class OverlapTable(Tabular):
     """Crawls in date order with sizes, pairwise overlaps and, where known, capture histories.
 
     Parameters
@@ -142,6 +139,18 @@ class OverlapTable:
         if not 0 < self.sample_rate <= 1:
             raise OverlapError(f"the sample rate is {self.sample_rate}, not above 0 and at most 1")
 
+    def __repr__(self) -> str:
+        n_pairs, first, last = sum(1 for _ in self.pairs()), self.crawls[0], self.crawls[-1]
+        counted = "all counted" if self.sample_rate == 1 else f"{self.sample_rate:.2g} of them"
+        with_histories = "no capture histories" if self.histories is None else "capture histories"
+        return (
+            f"<{type(self).__name__} of {self.n_crawls} crawls, {first.label} to {last.label}: "
+            f"{n_pairs} pairs by {self.level}, {counted}, {with_histories}>"
+        )
+
+    def _rows(self) -> Rows:
+        return pair_rows(self)
+
     @property
     def n_crawls(self) -> int:
         """Number of crawls."""
@@ -154,6 +163,35 @@ class OverlapTable:
             se = math.nan if self.se_shared is None else float(self.se_shared[i, j])
             if n_shared != MISSING:
                 yield Pair(a=a, b=b, n_shared=n_shared, se_shared=None if math.isnan(se) else se)
+
+
+def pair_rows(table: OverlapTable) -> list[dict[str, object]]:
+    """Return a row of typed values, in the columns that it needs, for each pair known of.
+
+    A crawl that stands in no pair, or whose overlap with itself has a standard error, has a row
+    with itself, so that nothing is lost.
+    """
+    known = table.n_shared != MISSING
+    np.fill_diagonal(known, val=known.sum(axis=0) == 1)
+    if table.se_shared is not None:
+        known |= ~np.isnan(table.se_shared)
+    is_sampled = table.sample_rate != 1 or any(c.n_sampled is not None for c in table.crawls)
+    is_damaged, rows = any(crawl.damaged for crawl in table.crawls), []
+    for i, j in np.argwhere(np.triu(known)).tolist():
+        a, b, shared = table.crawls[i], table.crawls[j], int(table.n_shared[i, j])
+        values = (a.label, a.date, a.n_urls, b.label, b.date, b.n_urls)
+        row: dict[str, object] = dict(zip(NEEDED, values, strict=True))
+        row["n_shared"] = None if shared == MISSING else shared
+        if table.se_shared is not None:
+            se = float(table.se_shared[i, j])
+            row["se_shared"] = None if math.isnan(se) else se
+        if is_sampled:
+            row |= {"n_sampled_a": a.n_sampled, "n_sampled_b": b.n_sampled}
+        if is_damaged:
+            row |= {"damaged_a": a.damaged, "damaged_b": b.damaged}
+        pair = None if shared == MISSING else Pair(a=a, b=b, n_shared=shared)
+        rows.append(row | {name: getattr(pair, name, None) for name in SIMILARITIES})
+    return rows
 
 
 def _check_crawls(crawls: tuple[Crawl, ...]) -> None:
@@ -316,6 +354,36 @@ class ArchiveCounts:
         return int(self.counts.sum())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorCounts:
+    """What a crawl holds of something that is known from elsewhere.
+
+    Parameters
+    ----------
+    name, kind
+        Of the anchor.
+    date
+        What it was true of; None if it is of the crawl's own time.
+    label
+        The crawl that it is held against.
+    n_looked_for, n_held
+        URLs that could be looked for, and those of them that the crawl holds; of a frontier, none.
+    per_host
+        Of complete lists, both numbers for each host.
+    n_queued
+        Of a frontier: URLs that were known and not fetched.
+    """
+
+    name: str
+    kind: AnchorKind
+    date: dt.date | None
+    label: str
+    n_looked_for: int = 0
+    n_held: int = 0
+    per_host: tuple[tuple[int, int], ...] = ()
+    n_queued: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HostCounts:
     """Which archives hold the URLs of each host, in a sample of the URLs.
@@ -339,3 +407,56 @@ class HostCounts:
     n_several: NDArray[np.int64]
     n_undisclosed: NDArray[np.int64]
     sample_rate: float
+
+
+# -------------------------------------------------------------------------- a reference list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """The list that crawls are held against.
+
+    Parameters
+    ----------
+    name
+        As the user named it.
+    kind
+        What it lists.
+    n_entries
+        Entries that could be used, repeated ones included.
+    n_distinct
+        Different ones, by the store's rule.
+    left_out
+        How many lines could not be used, by reason.
+    date
+        When it was drawn, where that is known.
+    """
+
+    name: str
+    kind: Literal["url", "host", "domain"]
+    n_entries: int
+    n_distinct: int
+    left_out: tuple[tuple[str, int], ...] = ()
+    date: dt.date | None = None
+
+    @property
+    def n_repeated(self) -> int:
+        """Entries that are the same as one before."""
+        return self.n_entries - self.n_distinct
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldCounts:
+    """How many entries of a reference a crawl holds.
+
+    Parameters
+    ----------
+    n_looked_for, n_held
+        Entries that could be looked for, and those of them that it holds.
+    is_least
+        Whether it may hold more than could be seen.
+    """
+
+    n_looked_for: int
+    n_held: int
+    is_least: bool = False

@@ -18,15 +18,12 @@ from crawlgauge.sources.records import (
 )
 from crawlgauge.sources.what_counts import Settings
 
-__all__ = ["looks_like_arc", "read_arc"]
-
 _MAGIC = re.compile(rb"[\r\n]*filedesc:", re.IGNORECASE)
 _LINE = re.compile(rb"^([a-z][a-z0-9+.-]{1,20}:)[^\n]{2,4160}(?=\n)", re.IGNORECASE | re.MULTILINE)
 _LINE_TAIL = re.compile(rb" [0-9.]{7,15} \d{8,18} [^\n]{1,100} \d{1,15} ?\r?\n\Z")
 """By which a record's line is told from others, where a record is looked for."""
 _LINE_TAIL_BYTES = 160
 _MAX_URL_BYTES = 4000
-_START_BYTES = 4200
 
 _DEFINITION = re.compile(rb"^(URL(?: [A-Za-z-]+)+) *\r?\n", re.MULTILINE | re.IGNORECASE)
 _DEFINITION_BYTES = 1 << 12
@@ -39,7 +36,6 @@ _SCHEME = re.compile(rb"[A-Za-z0-9+.-]+:")
 _PART_OF_SCHEME = re.compile(rb"[A-Za-z0-9+.-]+(?::|\Z)")
 _MIN_DATE_DIGITS = 8
 _MAX_LENGTH_DIGITS = 15
-_FILEDESC = "filedesc"
 
 
 def looks_like_arc(beginning: bytes) -> bool:
@@ -87,7 +83,7 @@ class _ArcReader(RecordReader):
     """Reads the lines of ARC records."""
 
     title = "ARC"
-    start_bytes = _START_BYTES
+    start_bytes = 4200
 
     def __init__(
         self, stream: Stream, intake: Intake, settings: Settings, beginning: bytes
@@ -133,20 +129,17 @@ class _ArcReader(RecordReader):
         body = line_end + 1
         record = Record(body, body + int(length))
         status = self._read_status(at, next_member, record)
-        if fields[_URL][: len(_FILEDESC) + 1].lower() == b"filedesc:":
-            record.other_kind = _FILEDESC
+        if fields[_URL].lower().startswith(b"filedesc:"):
+            record.other_kind = "filedesc"
             return record
         record.url = fields[_URL].strip().replace(b"\r", b"")
         record.time = fields[_DATE]
-        record.mime = _known(fields[_MEDIA].partition(b";")[0])
+        fields[_MEDIA] = fields[_MEDIA].partition(b";")[0]
+        record.mime = _known(fields, _MEDIA)
         record.is_http = status is not None
-        if status is not None:
-            record.status = status[1]
-        elif self._status is not None:
-            record.status = _known(fields[self._status])
-        if self._digest is not None:
-            record.digest = _known(fields[self._digest])
-        record.group = self.file_name if self._group is None else _known(fields[self._group])
+        record.status = _known(fields, self._status) if status is None else status[1]
+        record.digest = _known(fields, self._digest)
+        record.group = self.file_name or _known(fields, self._group)
         return record
 
     def _read_status(self, at: int, next_member: int, record: Record) -> re.Match[bytes] | None:
@@ -196,8 +189,9 @@ def _is_date(word: bytes) -> bool:
     return len(word) >= _MIN_DATE_DIGITS and word.isdigit()
 
 
-def _known(word: bytes) -> bytes | None:
-    """Return a field, or None if it is empty or a dash, which stands for what is not known."""
+def _known(fields: list[bytes], place: int | None) -> bytes | None:
+    """Return a field; None if there is none, or but a dash, which says that it is not known."""
+    word = b"-" if place is None else fields[place]
     return None if word == b"-" else word.strip().replace(b"\r", b"") or None
 
 

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 from crawlgauge.core.captures import Collector
+from crawlgauge.errors import printable
 
-__all__ = ["Intake", "Rejection", "printable", "readable"]
-
-_MAX_EXAMPLES = 5
+MAX_EXAMPLES = 5
 _EXAMPLE_BYTES = 80
 
 
@@ -70,7 +69,7 @@ class Intake:
 
     def show(self, reason: str, text: bytes, *, offset: int, line: int | None = None) -> None:
         """Keep a record that has been counted as an example, if there are few; see `reject`."""
-        if len(self.examples) < _MAX_EXAMPLES:
+        if len(self.examples) < MAX_EXAMPLES:
             self.examples.append(
                 Rejection(
                     file=self.name, line=line, offset=offset, reason=reason, text=readable(text)
@@ -82,8 +81,3 @@ def readable(text: bytes) -> str:
     """Return the beginning of a text, safe to print on a terminal."""
     shown = printable(text[:_EXAMPLE_BYTES].decode("utf-8", errors="replace"))
     return shown + ("…" if len(text) > _EXAMPLE_BYTES else "")
-
-
-def printable(text: str) -> str:
-    """Return a text as it is safe to print on a terminal and to write as UTF-8."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)

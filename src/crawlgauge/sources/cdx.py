@@ -14,8 +14,6 @@ from crawlgauge.sources.lines import UTF8_MARK, Line, report_cut_line, scan_line
 from crawlgauge.sources.urls import MAX_URL_BYTES
 from crawlgauge.sources.what_counts import Settings
 
-__all__ = ["is_legend", "looks_like_cdx", "read_cdx"]
-
 _LONGEST_LINE = 4 * MAX_URL_BYTES
 """A line may hold its URL three times: as key, as it is, and as the target of a redirect."""
 
@@ -38,8 +36,8 @@ _NAMES: dict[str, str] = dict(
 )
 """The letters that the Internet Archive's description of the format lists; ``#`` is a comment."""
 
-_FIELDS = {"url": "a", "key": "NA", "time": "b", "status": "s", "mime": "m", "digest": "kc"}
-"""The letters that can serve for a field, the best first."""
+_LETTERS = ("a", "NA", "b", "s", "m", "kc")
+"""The letters that can serve for each of the first fields, the best first."""
 
 _SERVED = "NbamskS"
 """What CDX servers answer."""
@@ -87,10 +85,7 @@ def is_legend(line: bytes) -> bool:
 
 def looks_like_cdx(beginning: bytes) -> bool:
     """Tell whether an input that begins with these bytes is a CDX index."""
-    lines = _first_lines(beginning.removeprefix(UTF8_MARK))
-    if lines and is_legend(lines[0]):
-        return _read_legend(lines[0]) is not None
-    return _guess_layout(lines) is not None
+    return _find_layout(_first_lines(beginning)) is not None
 
 
 def read_cdx(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
@@ -103,9 +98,8 @@ def read_cdx(stream: Stream, intake: Intake, settings: Settings) -> Iterator[Non
     """
     intake.collector.begin()
     reader = _Reader(stream, intake, settings)
-    lines = _first_lines(stream.beginning().removeprefix(UTF8_MARK))
-    if lines:
-        reader.begin(lines)
+    if lines := _first_lines(stream.beginning()):
+        reader.follow(lines)
         yield from scan_lines(stream, reader.scanner, reader.judge, _LONGEST_LINE, reader.are_two)
 
 
@@ -120,35 +114,26 @@ class _Reader:
         self._n_usual = 0
         self._is_keys_only = False
 
-    def begin(self, lines: Sequence[bytes]) -> None:
-        """Find out how the first lines are to be read, which may have a legend."""
-        name = self._stream.name
+    def follow(self, lines: Sequence[bytes]) -> None:
+        """Find out how lines are to be read that begin so; the first may be a legend."""
+        where, layout = self._stream.name, _find_layout(lines)
         if is_legend(lines[0]):
-            self._follow(lines[0])
-            return
-        layout = _guess_layout(lines)
-        if layout is None:
+            if layout is None:
+                raise SourceError(
+                    f"{where} has a legend line that cannot be understood: "
+                    f"{readable(lines[0].strip())!r}; it must be CDX and {_MAX_COLUMNS} single "
+                    "letters at most, such as ' CDX N b a m s k r M S V g'"
+                )
+            where += f" (legend {layout[1]})"
+        elif layout is None:
             raise SourceError(
-                f"{name} is no CDX index that can be understood: it has no legend line, and most "
+                f"{where} is no CDX index that can be understood: it has no legend line, and most "
                 "of its first lines are not a key, a time of 14 digits and a URL: "
                 f"{readable(lines[0])!r}; put a legend line such as ' CDX N b a m s k r M S V g' "
                 "first"
             )
-        self._arrange(layout, f"{name} (CDX without legend line)")
-
-    def _follow(self, legend: bytes) -> None:
-        layout = _read_legend(legend)
-        name = self._stream.name
-        if layout is None:
-            raise SourceError(
-                f"{name} has a legend line that cannot be understood: "
-                f"{readable(legend.strip())!r}; it must be CDX and {_MAX_COLUMNS} single "
-                "letters at most, such as ' CDX N b a m s k r M S V g'"
-            )
-        self._arrange(layout, f"{name} (legend {layout[1]})")
-
-    def _arrange(self, layout: _Layout, where: str) -> None:
-        """Read the lines that follow by a layout."""
+        else:
+            where += " (CDX without legend line)"
         delimiter, letters, others = layout
         group = self._settings.group
         if group is not None and _find_named(letters, group) < 0:
@@ -178,7 +163,7 @@ class _Reader:
     def judge(self, line: Line) -> None:
         """Take a line in, follow it if it is a legend, or reject it."""
         if is_legend(line.text):
-            self._follow(line.text)
+            self.follow([line.text])
             return
         text = line.text.removesuffix(b"\r").strip(b" ")
         if not text.strip():
@@ -226,42 +211,32 @@ def _restore_url(key: bytes) -> bytes:
     return b"http://" + name + colon + port + rest
 
 
-def _first_lines(data: bytes) -> list[bytes]:
+def _first_lines(beginning: bytes) -> list[bytes]:
     """Return some of the first lines that are not blank, the last of all perhaps cut."""
-    found = (line for line in data[:_SAMPLE_BYTES].split(b"\n") if line.strip())
-    return list(islice(found, _MAX_SAMPLED))
+    sample = beginning.removeprefix(UTF8_MARK)[:_SAMPLE_BYTES]
+    return list(islice((line for line in sample.split(b"\n") if line.strip()), _MAX_SAMPLED))
 
 
-def _read_legend(line: bytes) -> _Layout | None:
-    """Return the layout that a legend line tells, or None if it cannot be understood."""
-    start = _LEGEND.match(line)
-    if start is None:
-        return None
-    delimiter = start[1]
-    letters = line[start.end() :].rstrip(_SPACES).split(delimiter)
-    if len(letters) > _MAX_COLUMNS or not all(
-        letter == b"#" or letter.decode("latin-1") in _NAMES for letter in letters
-    ):
-        return None
-    return delimiter, b"".join(letters).decode("ascii"), ()
-
-
-def _guess_layout(lines: Sequence[bytes]) -> _Layout | None:
-    """Return the layout that most of some lines have, or None if few of them have any."""
-    sample = [line.strip(_SPACES) for line in lines if line.strip()]
+def _find_layout(lines: Sequence[bytes]) -> _Layout | None:
+    """Return the layout that a legend tells or most of some lines have, or None."""
+    if lines and (legend := _LEGEND.match(lines[0])):
+        columns = lines[0][legend.end() :].rstrip(_SPACES).split(legend[1])
+        letters = [column.decode("latin-1") for column in columns]
+        if len(letters) > _MAX_COLUMNS or not all(one == "#" or one in _NAMES for one in letters):
+            return None
+        return legend[1], "".join(letters), ()
+    sample = [line.strip(_SPACES) for line in lines]
     found = Counter(guess for line in sample if (guess := _guess(line)) is not None)
     if not found:
         return None
-    (delimiter, letters), n_lines = found.most_common(1)[0]
+    (delimiter, usual), n_lines = found.most_common(1)[0]
     others: tuple[str, ...] = ()
-    if letters in _LONG:
-        others = tuple(other for other in _LONG if other != letters)
+    if usual in _LONG:
+        others = tuple(other for other in _LONG if other != usual)
         n_lines = sum(found[delimiter, other] for other in _LONG)
     # A first line of another kind above columns between tabs names the columns of a table.
     has_header = delimiter == b"\t" and _guess(sample[0]) is None
-    if 2 * n_lines < len(sample) or has_header:
-        return None
-    return delimiter, letters, others
+    return None if 2 * n_lines < len(sample) or has_header else (delimiter, usual, others)
 
 
 def _guess(line: bytes) -> tuple[bytes, str] | None:
@@ -269,29 +244,25 @@ def _guess(line: bytes) -> tuple[bytes, str] | None:
     for delimiter in (b" ", b"\t"):
         cells = line.split(delimiter)
         for letters in (*_NETARKIVET, _SERVED, _EIGHT, *_LONG):
-            if len(letters) == len(cells) and _fits(cells, letters):
+            if (
+                len(letters) == len(cells)
+                and _TIME.fullmatch(cells[letters.index("b")])
+                and _URL.match(cells[letters.index("a")])
+                and (letters not in _NETARKIVET or (cells[4].isdigit() and cells[6].isdigit()))
+            ):
                 return delimiter, letters
     return None
 
 
-def _fits(cells: Sequence[bytes], letters: str) -> bool:
-    if not _TIME.fullmatch(cells[letters.index("b")]) or not _URL.match(cells[letters.index("a")]):
-        return False
-    return letters not in _NETARKIVET or (cells[4].isdigit() and cells[6].isdigit())
-
-
 def _find_fields(letters: str, group: str | None) -> list[int]:
     """Return the column of each field, −1 for none."""
-    places = {
-        field: next((letters.find(one) for one in candidates if one in letters), -1)
-        for field, candidates in _FIELDS.items()
-    }
-    places["group"] = -1 if group is None else _find_named(letters, group)
-    return [places[field] for field in FIELDS]
+    places = [
+        next((letters.find(one) for one in choice if one in letters), -1) for choice in _LETTERS
+    ]
+    return [*places, -1 if group is None else _find_named(letters, group)]
 
 
 def _find_named(letters: str, name: str) -> int:
     """Return the column that bears a name or letter, or −1."""
-    if name in _NAMES:
-        return letters.find(name)
-    return next((place for place, letter in enumerate(letters) if _NAMES.get(letter) == name), -1)
+    names = [(one, _NAMES[one]) if one in _NAMES else () for one in letters]
+    return next((place for place, known in enumerate(names) if name in known), -1)

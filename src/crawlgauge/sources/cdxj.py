@@ -1,8 +1,7 @@
 """CDXJ indexes: a capture a line, as a key, a time and a JSON object."""
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -12,12 +11,10 @@ from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.cdx import is_legend
 from crawlgauge.sources.columns import list_names
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.json_lines import encode_text, list_scanned
+from crawlgauge.sources.json_lines import Number, encode_text, list_scanned, parse_json
 from crawlgauge.sources.lines import UTF8_MARK, Line, report_cut_line, scan_lines
 from crawlgauge.sources.what_counts import Settings
 from crawlgauge.sources.zipnum import looks_like_zipnum_index
-
-__all__ = ["looks_like_cdxj", "read_cdxj"]
 
 _LONGEST_LINE = 1 << 20
 """Beside URLs a line may hold what was posted to them, and headers."""
@@ -65,10 +62,40 @@ def read_cdxj(stream: Stream, intake: Intake, settings: Settings) -> Iterator[No
     SourceError
         If it has not the field that it is to be cut into crawls by.
     """
-    reader = _Reader(stream, intake, settings)
-    reader.check_group()
+    names = {field: known for field, known in _NAMES.items() if field != "digest"}
+    if settings.keeps_digests:
+        names["digest"] = _NAMES["digest"]
+    if settings.group is not None:
+        names["group"] = _FILE_NAMES if settings.group == _FILE_GROUP else (settings.group,)
+        _check_group(stream, settings.group, names["group"])
     intake.collector.begin()
-    yield from scan_lines(stream, reader.scanner(), reader.judge, _LONGEST_LINE, _are_two)
+    members = list_scanned((field, name) for field, known in names.items() for name in known)
+
+    def judge(line: Line) -> None:
+        text = line.text.strip()
+        if not text or text.startswith(b"!") or is_legend(line.text):
+            return
+        reason = "too-long" if len(text) > _LONGEST_LINE else _take(intake, text, names)
+        if reason is None:
+            return
+        if line.is_cut and reason in ("too-few-fields", "bad-json"):
+            report_cut_line(stream)
+        intake.reject(reason, line.text, offset=line.offset, line=line.number)
+
+    collector = intake.collector
+    scanner = CdxjScanner(collector, members) if members else LineScanner(collector)
+    yield from scan_lines(stream, scanner, judge, _LONGEST_LINE, _are_two)
+
+
+def _check_group(stream: Stream, group: str, names: tuple[str, ...]) -> None:
+    """See that captures have the field that they are grouped by."""
+    lines = stream.beginning()[:_SAMPLE_BYTES].split(b"\n")
+    found = [members for line in lines if (members := _load(line[line.find(b"{") :]))]
+    if found and not any(_choose(item, names, "group") for item in found):
+        raise SourceError(
+            f"{stream.name} has no field {group!r} to cut crawls by; it has: "
+            f"{list_names(tuple(found[0]))}"
+        )
 
 
 def _are_two(before: bytes, behind: bytes) -> bool:
@@ -76,94 +103,35 @@ def _are_two(before: bytes, behind: bytes) -> bool:
     return before.rstrip(_SPACES).endswith(b"}") and _LINE.match(behind) is not None
 
 
-class _Reader:
-    """Reads lines that are not as most are."""
-
-    def __init__(self, stream: Stream, intake: Intake, settings: Settings) -> None:
-        self._stream, self._intake, self._settings = stream, intake, settings
-        self._names = {field: names for field, names in _NAMES.items() if field != "digest"}
-        if settings.keeps_digests:
-            self._names["digest"] = _NAMES["digest"]
-        group = settings.group
-        if group is not None:
-            self._names["group"] = _FILE_NAMES if group == _FILE_GROUP else (group,)
-
-    def scanner(self) -> LineScanner:
-        """Return what reads lines as most are, unless only this reader can find the members."""
-        paths = [(field, name) for field, names in self._names.items() for name in names]
-        members = list_scanned(paths)
-        collector = self._intake.collector
-        return CdxjScanner(collector, members) if members else LineScanner(collector)
-
-    def judge(self, line: Line) -> None:
-        """Take a line in, pass over it, or reject it."""
-        text = line.text.strip()
-        if not text or text.startswith(b"!") or is_legend(line.text):
-            return
-        reason = "too-long" if len(text) > _LONGEST_LINE else self._take(text)
-        if reason is None:
-            return
-        if line.is_cut and reason in ("too-few-fields", "bad-json"):
-            report_cut_line(self._stream)
-        self._intake.reject(reason, line.text, offset=line.offset, line=line.number)
-
-    def _take(self, text: bytes) -> str | None:
-        """Hand a line on to the collector; return why it is rejected."""
-        words = _WORDS.match(text)
-        if words is None:
-            return "too-few-fields"
-        key, time, *more = words[0].split()
-        if time != b"-" and not _YEAR.match(time):
-            return "bad-time"
-        if more and more[-1] in _NO_CAPTURES:
-            self._intake.collector.exclude(more[-1].decode())
-            return None
-        found = _load(text[words.end() :])
-        if found is None:
-            return "bad-json"
-        fields: dict[str, Any] = {
-            field: _choose(found, names, field) for field, names in self._names.items()
-        }
-        if len(more) == 2 and more[0] != b"-" and self._settings.keeps_digests:  # noqa: PLR2004
-            fields["digest"] = more[0]
-        return self._intake.collector.add(
-            fields.pop("url"),
-            key=key,
-            time=None if time == b"-" else time,
-            is_revisit=bool(more) and more[-1] == b"revisit",
-            **fields,
-        )
-
-    def check_group(self) -> None:
-        """See that captures have the field that they are grouped by."""
-        if self._settings.group is None:
-            return
-        lines = self._stream.beginning()[:_SAMPLE_BYTES].split(b"\n")
-        found = [members for line in lines if (members := _load(line[line.find(b"{") :]))]
-        if found and not any(_choose(item, self._names["group"], "group") for item in found):
-            raise SourceError(
-                f"{self._stream.name} has no field {self._settings.group!r} to cut crawls by; it "
-                f"has: {list_names(tuple(found[0]))}"
-            )
-
-
-class _Number(str):
-    """A number as it is written."""
-
-    __slots__ = ()
+def _take(intake: Intake, text: bytes, names: Mapping[str, tuple[str, ...]]) -> str | None:
+    """Hand a line on to the collector; return why it is rejected."""
+    words = _WORDS.match(text)
+    if words is None:
+        return "too-few-fields"
+    key, time, *more = words[0].split()
+    if time != b"-" and not _YEAR.match(time):
+        return "bad-time"
+    if more and more[-1] in _NO_CAPTURES:
+        intake.collector.exclude(more[-1].decode())
+        return None
+    found = _load(text[words.end() :])
+    if found is None:
+        return "bad-json"
+    fields: dict[str, Any] = {field: _choose(found, known, field) for field, known in names.items()}
+    if len(more) == 2 and more[0] != b"-" and "digest" in names:  # noqa: PLR2004
+        fields["digest"] = more[0]
+    return intake.collector.add(
+        fields.pop("url"),
+        key=key,
+        time=None if time == b"-" else time,
+        is_revisit=more[-1:] == [b"revisit"],
+        **fields,
+    )
 
 
 def _load(text: bytes) -> dict[str, object] | None:
     """Return a JSON object, or None if the text is none."""
-    try:
-        found = json.loads(
-            text.decode("utf-8", errors="surrogateescape"),
-            parse_int=_Number,
-            parse_float=_Number,
-            parse_constant=_Number,
-        )
-    except (ValueError, RecursionError):
-        return None
+    found = parse_json(text)
     return found if isinstance(found, dict) else None
 
 
@@ -171,7 +139,7 @@ def _choose(found: dict[str, object], names: tuple[str, ...], field: str) -> byt
     """Return the first value of some members that says anything."""
     for name in names:
         value = found.get(name)
-        may_be = not isinstance(value, _Number) or field in ("status", "group")
+        may_be = not isinstance(value, Number) or field in ("status", "group")
         if isinstance(value, str) and may_be and value not in ("", "-"):
             return encode_text(value)
     return None

@@ -7,8 +7,6 @@ from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import readable
 from crawlgauge.sources.what_counts import Settings
 
-__all__ = ["GROUP", "KEY", "STATUS", "TIME", "URL", "find_columns", "find_field", "list_names"]
-
 URL, KEY, TIME, STATUS, MIME, DIGEST, GROUP = range(len(FIELDS))
 
 _NAMES = {
@@ -67,21 +65,28 @@ def find_columns(names: Sequence[str], settings: Settings, *, source: str) -> di
     if settings.keeps_digests:
         wanted.add(DIGEST)
     columns = {
-        field: plain.index(name)
+        field: place
         for field, known in _KNOWN.items()
-        if field in wanted and (name := _first_known(plain, known)) is not None
+        if field in wanted and (place := _find_known(plain, known)) >= 0
     }
     if settings.column is not None:
-        columns[URL] = _find_stated(names, settings.column, source)
+        columns[URL] = find_stated(names, settings.column, source)
     elif URL in columns:
-        _find_stated(plain, plain[columns[URL]], source)
+        find_stated(plain, plain[columns[URL]], source)
     else:
         raise SourceError(
             f"{source}: cannot tell which column holds the URLs; there are {list_names(names)}; "
             "say which with --column"
         )
-    if settings.group is not None:
-        columns[GROUP] = _find_group(names, plain, settings.group, source)
+    if settings.group == _FILE_GROUP:
+        columns[GROUP] = _find_known(plain, _FILE_NAMES)
+        if columns[GROUP] < 0:
+            raise SourceError(
+                f"{source} has no column that names the WARC file, by which it is to be cut into "
+                f"crawls; there are {list_names(names)}"
+            )
+    elif settings.group is not None:
+        columns[GROUP] = find_stated(names, settings.group, source)
     return dict(sorted(columns.items()))
 
 
@@ -106,16 +111,21 @@ def list_names(names: Sequence[str]) -> str:
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
+def name_number(number: int, noun: str) -> str:
+    """Return how many there are, in words."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def _plain(name: str) -> str:
     """Return the name without case and punctuation, in which writers differ."""
     return "".join(char for char in name.lower() if char.isalnum())
 
 
-def _first_known(plain: Sequence[str], known: Sequence[str]) -> str | None:
-    return next((name for name in known if name in plain), None)
+def _find_known(plain: list[str], known: Sequence[str]) -> int:
+    return next((plain.index(name) for name in known if name in plain), -1)
 
 
-def _find_stated(names: Sequence[str], wanted: str, source: str) -> int:
+def find_stated(names: Sequence[str], wanted: str, source: str) -> int:
     """Find the column that the user means: by its very name, a similar one, or its position."""
     plain = _plain(wanted)
     for match in (
@@ -133,15 +143,3 @@ def _find_stated(names: Sequence[str], wanted: str, source: str) -> int:
     if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted) <= len(names):
         return int(wanted) - 1
     raise SourceError(f"{source} has no column {wanted}; there are {list_names(names)}")
-
-
-def _find_group(names: Sequence[str], plain: Sequence[str], wanted: str, source: str) -> int:
-    if wanted == _FILE_GROUP:
-        name = _first_known(plain, _FILE_NAMES)
-        if name is not None:
-            return plain.index(name)
-        raise SourceError(
-            f"{source} has no column that names the WARC file, by which it is to be cut into "
-            f"crawls; there are {list_names(names)}"
-        )
-    return _find_stated(names, wanted, source)

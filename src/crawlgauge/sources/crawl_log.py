@@ -1,6 +1,5 @@
 """Heritrix's crawl.log, of its versions 1.x and 3.x: a line for each URL that was tried."""
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -9,11 +8,10 @@ from crawlgauge.core.lines import CrawlLogScanner
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.decompress import Stream
+from crawlgauge.sources.json_lines import Number, encode_text, parse_json
 from crawlgauge.sources.lines import Line, scan_lines
 from crawlgauge.sources.urls import MAX_URL_BYTES
 from crawlgauge.sources.what_counts import Settings
-
-__all__ = ["looks_like_crawl_log", "read_crawl_log"]
 
 _LONGEST = 4 * MAX_URL_BYTES
 """Room for two URLs of the greatest length, source tag, annotations and the JSON object."""
@@ -125,8 +123,6 @@ def _take(intake: Intake, text: bytes, group: str | None) -> str | None:
 
 
 def _find_file(text: bytes) -> bytes | None:
-    try:
-        name = json.loads(text).get(_FILE_MEMBER)
-    except (ValueError, RecursionError, AttributeError):
-        return None
-    return name.encode("utf-8", "surrogatepass") if isinstance(name, str) else None
+    found = parse_json(text)
+    name = found.get(_FILE_MEMBER) if isinstance(found, dict) else None
+    return encode_text(name) if isinstance(name, str) and not isinstance(name, Number) else None

@@ -17,8 +17,6 @@ from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.lines import UTF8_MARK, Lines, read_lines
 from crawlgauge.sources.what_counts import Settings
 
-__all__ = ["looks_like_csv", "read_csv_rows"]
-
 _MAX_ROW_BYTES = 1 << 22
 """Longest row: pages' texts may stand beside URLs, but a quote that nobody closes must not eat
 the rest of the file."""
@@ -130,9 +128,9 @@ class _RowReader:
             yield
 
     def _read_rows(self) -> None:
-        lines = self._lines_of_rows()
-        delimiter = self._delimiter
-        for cells in csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True):
+        """Read rows up to a break; apart, so that nothing keeps the cells of the last one."""
+        lines, mark = self._lines_of_rows(), self._delimiter
+        for cells in csv.reader(lines, delimiter=mark, skipinitialspace=True, strict=True):
             is_long = len(self._row[0]) > _MAX_ROW_BYTES
             reason = "too-long" if is_long else self._take(cells)
             self._finish_row(reason if reason and not self._row[0].isspace() else None)

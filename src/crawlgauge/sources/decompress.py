@@ -23,19 +23,15 @@ from isal import igzip_lib
 
 from crawlgauge.errors import Damage, DamagedInput, SourceError
 from crawlgauge.provenance import Input
-from crawlgauge.sources.remote import AnyPath, ObjectChanged, RemoteFacts, RemotePath, to_path
+from crawlgauge.sources.remote import (
+    AnyPath,
+    ObjectChanged,
+    RemoteFacts,
+    RemotePath,
+    as_source_error,
+    to_path,
+)
 from crawlgauge.sources.what_counts import DEFAULT_MAX_EXPANSION
-
-__all__ = [
-    "STDIN",
-    "VERSION_CHECKSUM",
-    "Broken",
-    "Stream",
-    "check_expansion",
-    "fingerprint",
-    "read_whole",
-    "version_as_input",
-]
 
 STDIN = "-"
 """Stands for standard input wherever a file is expected."""
@@ -47,8 +43,12 @@ VERSION_CHECKSUM = "version:"
 """What begins the checksums of remote files that were not read as a whole."""
 
 _CHUNK_BYTES = 1 << 18
+_FIRST_CHUNK_BYTES = 1 << 16
+"""By which the compression is told, and all that is needed of a file that is read from its end."""
 _FIRST_BYTES = 1 << 20
 """Of the first block, by which the format is told."""
+_READ_IN_PLACE = (b"PAR1", b"PK\x03\x04")
+"""What files begin with that are read from their ends."""
 _LEAST_BYTES = BLOCK_BYTES >> 3
 """Smaller pieces are put together; to put larger ones together is to copy them for nothing."""
 _PROBED_BYTES = 1 << 26
@@ -70,8 +70,9 @@ class Stream:
     name
         The input as the user named it; ``-`` for standard input.
     open_file
-        Opens it, as what has `read` and `close`; if not given, `name` is a path, a remote address
-        or standard input.
+        Opens it, as what has `read` and `close`; and `locate`, if it is made of parts of a file,
+        which tells where in that a byte stands. If not given, `name` is a path, a remote address or
+        standard input.
     on_bytes
         Called with the number of bytes taken from the input, as they are taken.
     max_expansion
@@ -87,6 +88,8 @@ class Stream:
         The file, where it is one and can be read in any order.
     damages
         The damage that was got over; the last one may stand for many.
+    n_read
+        How many bytes it was decompressed to so far.
     """
 
     def __init__(
@@ -107,7 +110,7 @@ class Stream:
         self._max_expansion, self._keep_damaged = max_expansion, keep_damaged
         self._file: BinaryIO | None = None
         self._facts: RemoteFacts | None = None
-        self._sha256, self._n_in, self._n_out = hashlib.sha256(), 0, 0
+        self._sha256, self._n_in, self.n_read = hashlib.sha256(), 0, 0
         self._feed = _Feed(())
         self._kind: _Kind | None = None
         self._dictionary = b""
@@ -115,16 +118,17 @@ class Stream:
         self._first: bytes | None = None
         self._members: deque[tuple[int, int]] = deque(maxlen=_MAX_MEMBERS)
         self._is_bomb = self._is_in_place = False
+        self._locate: Callable[[int], int] = int
 
     def __enter__(self) -> Self:
-        try:
+        with as_source_error(self.name):
             opens = self._open_file
-            self._file = _open(self.path, reads_ahead=True) if opens is None else opens()
-        except OSError as error:
-            raise self._unreadable(error) from error
+            self._file = open_file(self.path, reads_ahead=True) if opens is None else opens()
         self._facts = getattr(self._file, "facts", None)
+        # Of a file that is read in parts, places are those in the file.
+        self._locate = getattr(self._file, "locate", int)
         if isinstance(self.path, RemotePath) and self._facts is not None:
-            self.path = self.path.pinned(self._facts)
+            self.path = RemotePath(self.path.address, self._facts, is_pinned=True)
         self._feed = _Feed(self._chunks(self._file))
         try:
             first = self._feed.take_some()
@@ -133,7 +137,9 @@ class Stream:
             raise
         self._feed.put_back(first)
         self._kind = next((kind for kind in _KINDS if kind.magic.match(first)), None)
-        self._gathered = _gather(self._pieces(), _FIRST_BYTES)
+        # Who looks at the first bytes alone, and reads the rest in another order, needs no more.
+        n_first = len(first) if first.startswith(_READ_IN_PLACE) else _FIRST_BYTES
+        self._gathered = _gather(self._pieces(), n_first)
         return self
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
@@ -181,12 +187,7 @@ class Stream:
     @property
     def place(self) -> int:
         """How many bytes of the file have been taken in so far."""
-        return self._feed.place
-
-    @property
-    def n_read(self) -> int:
-        """How many bytes it was decompressed to so far."""
-        return self._n_out
+        return self._locate(self._feed.place)
 
     def take_members(self, before: int) -> list[tuple[int, int]]:
         """Return where members of the compressed stream begin, and forget them.
@@ -303,7 +304,7 @@ class Stream:
         if self.path is None or not self.path.is_file() or self._kind is not None:
             raise SourceError(f"{self.name} is {title}, which must be read from its end; {remedy}")
         self._is_in_place = True
-        return self.path, _open(self.path)
+        return self.path, open_file(self.path)
 
     def finish(self, through: str | None = None) -> Input:
         """Read what is left without looking at it, and return name, size and checksum of all.
@@ -332,10 +333,8 @@ class Stream:
     def _chunks(self, file: BinaryIO) -> Iterator[bytes]:
         """Yield the bytes of the file, and count and check-sum them."""
         while True:
-            try:
-                chunk = file.read(_CHUNK_BYTES)
-            except OSError as error:
-                raise self._unreadable(error) from error
+            with as_source_error(self.name):
+                chunk = file.read(_CHUNK_BYTES if self._n_in else _FIRST_CHUNK_BYTES)
             if not chunk:
                 return
             self._sha256.update(chunk)
@@ -346,22 +345,17 @@ class Stream:
 
     def _check_version(self, facts: RemoteFacts) -> None:
         """See that a remote file, which was not read to its end, has not been changed."""
-        try:
+        with as_source_error(self.name):
             if RemotePath(self.name).stat().version != facts.version:
                 raise ObjectChanged(self.name)
-        except OSError as error:
-            raise self._unreadable(error) from error
         if self._on_bytes is not None:
             self._on_bytes(facts.st_size - self._n_in)
-
-    def _unreadable(self, error: OSError) -> SourceError:
-        return SourceError(f"cannot read {self.name}: {error.strerror or error}")
 
     def _pieces(self) -> Iterator[bytes]:
         feed, kind = self._feed, self._kind
         if kind is None:
             while data := feed.take_some():
-                self._n_out += len(data)
+                self.n_read += len(data)
                 yield data
             return
         is_small = is_gzip = kind is _GZIP
@@ -371,18 +365,18 @@ class Stream:
                 continue
             places, contents = _inflate_small_members(feed) if is_small else ([], [])
             if places:
-                *starts, self._n_out = accumulate(map(len, contents), initial=self._n_out)
+                *starts, self.n_read = accumulate(map(len, contents), initial=self.n_read)
                 self._members.extend(zip(starts, places, strict=True))
                 if together := b"".join(contents):
                     yield together
-                check_expansion(feed.place, self._n_out, self._max_expansion)
+                check_expansion(feed.place, self.n_read, self._max_expansion)
                 continue
             start = feed.place
-            self._members.append((self._n_out, start))
+            self._members.append((self.n_read, start))
             for piece in _decompress_member(feed, kind, self._dictionary):
-                self._n_out += len(piece)
+                self.n_read += len(piece)
                 yield piece
-                check_expansion(feed.place, self._n_out, self._max_expansion)
+                check_expansion(feed.place, self.n_read, self._max_expansion)
             # Most streams have small members or large ones throughout.
             is_small = is_gzip and feed.place - start <= _SMALL_BYTES
 
@@ -401,10 +395,10 @@ class Stream:
         self._is_bomb = error.is_bomb
         return Damage(
             file=self.name,
-            byte=self.place if error.place is None else error.place,
+            byte=self.place if error.place is None else self._locate(error.place),
             reason=str(error),
-            lost=f"all after the first {self._n_out:,} bytes of content"
-            if self._n_out
+            lost=f"all after the first {self.n_read:,} bytes of content"
+            if self.n_read
             else "all of it",
         )
 
@@ -412,9 +406,9 @@ class Stream:
         """Say of an input that cannot be understood that it is damaged, if it is."""
         damage = next(iter(self.damages), None)
         if damage is None and (self._kind is not None or self.path is None):
-            end = self._n_out + _PROBED_BYTES
+            end = self.n_read + _PROBED_BYTES
             try:
-                while self._n_out < end and next(self._gathered, b""):
+                while self.n_read < end and next(self._gathered, b""):
                     pass
             except Broken as broken:
                 damage = self._describe(broken)
@@ -423,7 +417,14 @@ class Stream:
 
 
 def read_whole(name: str, *, max_bytes: int) -> bytes:
-    """Return the content of a small file, such as a list or a table, however it is compressed.
+    """Return the content of a small file, as `read_small` does."""
+    return read_small(name, max_bytes=max_bytes)[0]
+
+
+def read_small(
+    name: str, *, max_bytes: int, open_file: Callable[[], Any] | None = None
+) -> tuple[bytes, Input]:
+    """Return what a small file holds, such as a list or a table, however it is compressed.
 
     Parameters
     ----------
@@ -431,6 +432,13 @@ def read_whole(name: str, *, max_bytes: int) -> bytes:
         A path, a remote address, or ``-`` for standard input.
     max_bytes
         The most that it may hold.
+    open_file
+        Opens it, where it is none of these; see `Stream`.
+
+    Returns
+    -------
+    (bytes, Input)
+        The content, decompressed; and name, size and checksum of the file.
 
     Raises
     ------
@@ -440,7 +448,7 @@ def read_whole(name: str, *, max_bytes: int) -> bytes:
         If it is compressed and damaged.
     """
     content = bytearray()
-    with Stream(name) as stream:
+    with Stream(name, open_file=open_file) as stream:
         for block in stream.blocks():
             content += block
             if len(content) > max_bytes:
@@ -448,7 +456,7 @@ def read_whole(name: str, *, max_bytes: int) -> bytes:
                     f"{name} holds more than {max_bytes:,} bytes of content, as no file of its "
                     "kind does; see whether it is the one that you mean"
                 )
-    return bytes(content)
+        return bytes(content), stream.finish()
 
 
 def fingerprint(name: str, on_bytes: Callable[[int], None] | None = None) -> Input:
@@ -581,14 +589,13 @@ class _Feed:
 
     def take(self, n_bytes: int) -> bytes:
         """Take so many bytes; `Broken` if there are not so many."""
-        while len(self._data) < n_bytes:
-            if not (chunk := next(self._chunks, b"")):
-                self.take_some()
+        taken = b""
+        while len(taken) < n_bytes:
+            if not (data := self.take_some()):
                 raise Broken(_ENDS_EARLY)
-            self._data += chunk
-        taken, self._data = self._data[:n_bytes], self._data[n_bytes:]
-        self.place += n_bytes
-        return taken
+            taken += data
+        self.put_back(taken[n_bytes:])
+        return taken[:n_bytes]
 
     def skip_zeros(self) -> bool:
         """Pass over zero bytes and tell whether anything follows."""
@@ -835,7 +842,7 @@ _KINDS = (_GZIP, _BZIP2, _XZ, _ZSTD)
 # ----------------------------------------------------------------------------------------- the file
 
 
-def _open(path: AnyPath | None, *, reads_ahead: bool = False) -> BinaryIO:
+def open_file(path: AnyPath | None, *, reads_ahead: bool = False) -> BinaryIO:
     """Open a file, or standard input."""
     if path is None:
         if sys.stdin is None:

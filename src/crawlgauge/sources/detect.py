@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from crawlgauge.errors import SourceError
+from crawlgauge.sources.access_log import looks_like_access_log, read_access_log
 from crawlgauge.sources.arc import looks_like_arc, read_arc
 from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.cdx import looks_like_cdx, read_cdx
@@ -14,11 +15,10 @@ from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.json_lines import looks_like_json_lines, read_json_lines
 from crawlgauge.sources.parquet import looks_like_parquet, read_parquet
 from crawlgauge.sources.server_json import looks_like_server_json, read_server_json
+from crawlgauge.sources.sitemap import looks_like_sitemap, read_sitemap
 from crawlgauge.sources.urls import read_url_list
 from crawlgauge.sources.warc import looks_like_warc, read_warc
 from crawlgauge.sources.what_counts import Settings
-
-__all__ = ["FORMATS", "Format", "find_format"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,8 @@ FORMATS = {
             "server-json", "a CDX server's JSON", looks_like_server_json, read_server_json, True
         ),
         Format("jsonl", "JSON Lines", looks_like_json_lines, read_json_lines, True),
+        Format("sitemap", "a sitemap", looks_like_sitemap, read_sitemap),
+        Format("access-log", "an access log", looks_like_access_log, read_access_log),
         Format("csv", "CSV or TSV", looks_like_csv, read_csv_rows, True),
         Format("urls", "URL list", lambda _beginning: True, read_url_list),
     )

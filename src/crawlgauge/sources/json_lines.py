@@ -1,9 +1,8 @@
 """JSON Lines: one object a line, as CDX servers answer and many tools export."""
 
-import functools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -17,17 +16,6 @@ from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.lines import UTF8_MARK, Line, scan_lines
 from crawlgauge.sources.what_counts import Settings
 
-__all__ = [
-    "DECODER",
-    "NO_MEMBERS",
-    "encode_text",
-    "find_members",
-    "list_scanned",
-    "looks_like_json_lines",
-    "read_json_lines",
-    "to_fields",
-]
-
 _MAX_LINE_BYTES = 1 << 24
 """Whole pages may stand beside their URLs; what is longer is no line any more."""
 _MAX_URL_BYTES = 1 << 16
@@ -37,6 +25,8 @@ _N_TRIED = 10
 _MAX_TRIED = 10_000
 _LINE = re.compile(rb"[^\n]++")
 
+_PAGES = re.compile(rb'\s*\{[^{}\n]*"format"\s*:\s*"json-pages-')
+"""Browsertrix lists pages so, in its collections and in WACZ files, also those that it skipped."""
 _MESSAGES = ("message", "error")
 """Members by which servers say that there are no captures."""
 
@@ -71,7 +61,18 @@ def looks_like_json_lines(beginning: bytes) -> bool:
     if len(lines) == 1 and len(head) > _MAX_URL_BYTES:
         # The first line is so long that its end is not in sight.
         return True
-    return any(isinstance(_parse_json(line), dict) for line in lines)
+    return any(isinstance(parse_json(line), dict) for line in lines)
+
+
+def is_list_of_pages(beginning: bytes) -> bool:
+    r"""Tell whether an input that begins so is a list of a crawler's pages.
+
+    Examples
+    --------
+    >>> is_list_of_pages(b'{"format": "json-pages-1.0", "id": "pages", "title": "Pages"}\n')
+    True
+    """
+    return _PAGES.match(beginning.removeprefix(UTF8_MARK)) is not None
 
 
 def read_json_lines(stream: Stream, intake: Intake, settings: Settings) -> Iterator[None]:
@@ -102,24 +103,35 @@ def read_json_lines(stream: Stream, intake: Intake, settings: Settings) -> Itera
         raise SourceError(f"{stream.name} is no text file, hence no JSON Lines")
     intake.collector.begin()
     lines = islice(_LINE.finditer(beginning.removeprefix(UTF8_MARK)), _MAX_TRIED)
-    members = find_members((_parse_json(line[0]) for line in lines), settings, stream.name)
+    members = find_members((parse_json(line[0]) for line in lines), settings, stream.name)
+
+    is_pages = is_list_of_pages(beginning)
 
     def judge(line: Line) -> None:
         nonlocal members
         reason = "too-long" if len(line.text) > _MAX_LINE_BYTES else None
         if reason is None and line.text and not line.text.isspace():
-            found = _parse_json(line.text)
+            found = parse_json(line.text)
+            if is_pages and isinstance(found, dict) and _was_not_fetched(found):
+                intake.collector.exclude("not-fetched")
+                return
             # So far there may have been but messages.
-            members = members or find_members([found], settings, stream.name)
-            reason = (members or NO_MEMBERS).take(intake.collector, found)
+            members = members if members.paths else find_members([found], settings, stream.name)
+            reason = members.take(intake.collector, found)
         if reason is not None:
             text = line.text.removesuffix(b"\r")
             intake.reject(reason, text, offset=line.offset, line=line.number)
 
-    scanned = None if members is None or members.is_nested else list_scanned(members.paths)
+    is_plain = members.paths and not members.is_nested and not is_pages
+    scanned = list_scanned(members.paths) if is_plain else None
     collector = intake.collector
     scanner = ObjectScanner(collector, scanned) if scanned else LineScanner(collector)
     yield from scan_lines(stream, scanner, judge, _MAX_LINE_BYTES)
+
+
+def _was_not_fetched(page: Mapping[str, object]) -> bool:
+    """Tell of a listed page whether it was skipped, for a reason, or has failed."""
+    return "reason" in page or (page.get("loadState") == "0" and not page.get("status"))
 
 
 # ------------------------------------------------------------------------------ members of objects
@@ -166,35 +178,20 @@ class Members:
         """Take a value in as a record; return why it is rejected, or None if it is not."""
         if not isinstance(found, dict):
             return "no-object"
-        get: Callable[[str], Any] = found.get
-        if self.is_nested:
-            get = functools.partial(_follow, found)
-        try:
-            # As almost all are.
-            fields: dict[str, Any] = {
-                field: value.encode()
-                for field, path in self.paths
-                if (value := get(path)) and value != "-"
-            }
-        except (AttributeError, UnicodeEncodeError):
-            fields = to_fields((field, get(path)) for field, path in self.paths)
+        fields = to_fields([(field, _follow(found, path)) for field, path in self.paths])
         if "url" in fields:
             return collector.add(**fields)
         is_message = any(found.get(name) is not None for name in _MESSAGES)
         return "server-message" if is_message else "no-url"
 
 
-NO_MEMBERS = Members(paths=(), is_nested=False)
-"""For objects of which none holds a URL: they are messages, or worse."""
-
-
-def find_members(objects: Iterable[object], settings: Settings, source: str) -> Members | None:
-    """Find which members hold the fields, or return None if there are but servers' messages.
+def find_members(objects: Iterable[object], settings: Settings, source: str) -> Members:
+    """Find which members hold the fields; none do if there are but servers' messages, or worse.
 
     Parameters
     ----------
     objects
-        The first records, read by `_parse_json`; those that are no objects are passed over.
+        The first records, read by `parse_json`; those that are no objects are passed over.
     settings, source
         As for `find_columns`.
 
@@ -216,7 +213,7 @@ def find_members(objects: Iterable[object], settings: Settings, source: str) -> 
         if n_found == _MAX_SAMPLED or len(names) > _MAX_NAMES:
             break
     if not n_found:
-        return None
+        return Members(paths=(), is_nested=False)
     # Members of the object itself go before those of the same meaning in nested ones.
     ordered = sorted(names, key=lambda name: name not in outer)
     columns = find_columns(ordered, settings, source=source)
@@ -227,13 +224,11 @@ def find_members(objects: Iterable[object], settings: Settings, source: str) -> 
 
 
 def _follow(found: Mapping[str, Any], path: str) -> object:
-    if path in found:
-        return found[path]
+    if path in found or "." not in path:
+        return found.get(path)
     value: object = found
     for step in path.split("."):
-        if not isinstance(value, dict) or step not in value:
-            return None
-        value = value[step]
+        value = value.get(step) if isinstance(value, dict) else None
     return value
 
 
@@ -254,14 +249,19 @@ def _is_message(found: Mapping[str, Any]) -> bool:
 # ------------------------------------------------------------------------------------------ values
 
 
-DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
-"""Leaves numbers as they are written."""
+class Number(str):
+    """A number of JSON as it is written."""
+
+    __slots__ = ()
 
 
-def _parse_json(text: bytes) -> object:
+DECODER = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=Number)
+
+
+def parse_json(text: bytes) -> object:
     """Return what JSON says, with its numbers as they are written, or None if it is none.
 
-    Bytes that are no UTF-8 are kept as they are, by `to_fields`.
+    Bytes that are no UTF-8 are kept as they are, by `encode_text`.
     """
     decoded = text.decode("utf-8", errors="surrogateescape")
     if len(decoded) > _MAX_STRUCTURE and len(_STRING.sub("", decoded)) > _MAX_STRUCTURE:
@@ -272,13 +272,14 @@ def _parse_json(text: bytes) -> object:
         return None
 
 
-def to_fields(values: Iterable[tuple[str, object]]) -> dict[str, Any]:
+def to_fields(values: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return what values say, strings and numbers as they are written; all others say nothing."""
-    fields = {}
-    for field, value in values:
-        if isinstance(value, str) and value not in ("", "-"):
-            fields[field] = encode_text(value)
-    return fields
+    try:
+        # As almost all are.
+        return {field: value.encode() for field, value in values if value and value != "-"}
+    except (AttributeError, UnicodeEncodeError):
+        texts = [item for item in values if isinstance(item[1], str) and item[1] not in ("", "-")]
+        return {field: encode_text(text) for field, text in texts}
 
 
 def encode_text(text: str) -> bytes:

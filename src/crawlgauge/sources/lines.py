@@ -3,14 +3,13 @@
 Blocks are scanned as they come: nothing is copied but the line that stands across two of them.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from crawlgauge.core.lines import LineScanner
 from crawlgauge.errors import DamagedInput
 from crawlgauge.sources.decompress import Stream
-
-__all__ = ["UTF8_MARK", "Line", "Lines", "read_lines", "report_cut_line", "scan_lines"]
 
 UTF8_MARK = b"\xef\xbb\xbf"
 """Some editors put it before a text; what a text is must be told without it."""
@@ -63,7 +62,7 @@ def scan_lines(
         Tells of what stands before and behind the beginning of a member of the compressed file,
         on one line, whether these are two lines: some programs put no newline there.
     """
-    n_before = 0
+    n_before, notes = 0, _ServerNotes(stream)
     for part in _read_parts(stream, longest, is_between):
         place, n_scanned = part.start, 0
         while place < part.end:
@@ -80,10 +79,13 @@ def scan_lines(
                     # As if blocks had been so small that the space before it was not kept.
                     text = text.lstrip(_SPACES)
                 offset = part.place + end - len(text) - part.start
-                judge(Line(text, offset, line, part.is_cut))
+                odd = Line(text, offset, line, part.is_cut)
+                if not notes.take(odd):
+                    judge(odd)
             n_scanned += n_lines
         n_before += 0 if part.goes_on else n_scanned
         yield
+    notes.finish()
 
 
 class Lines(NamedTuple):
@@ -126,6 +128,40 @@ def read_lines(stream: Stream, longest: int) -> Iterator[Lines]:
     for part in _read_parts(stream, longest, None):
         yield part._replace(n_before=None if part.n_before is None else n_before)
         n_before += part.data.count(b"\n", part.start, part.end)
+
+
+_KEY_TO_RESUME = re.compile(rb"\S*%29\S*(\+|%20)\d{4,14}(%21|!)?")
+_LINE_ENDS_BYTES = 4
+WARNING = b"warning: output may be incomplete"
+"""OutbackCDX ends its rows so if something went wrong after the first of them were sent."""
+
+
+class _ServerNotes:
+    """Knows what a CDX server says between its rows, which may be that these are not all."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream, self._key_end = stream, -1
+
+    def take(self, line: Line) -> bool:
+        """Tell whether a line is no row, but said by a server."""
+        text = line.text.strip()
+        if is_warning := text.startswith(WARNING):
+            reason = "the server that wrote it says that it may be incomplete"
+            self._stream.report_loss(reason, "rows that it could not find", byte=line.offset)
+        is_key = b"%29" in text and _KEY_TO_RESUME.fullmatch(text) is not None
+        self._key_end = line.offset + len(line.text) if is_key else self._key_end
+        return is_warning or is_key
+
+    def finish(self) -> None:
+        """Report a key from which the server would go on, where nothing follows it."""
+        if 0 <= self._key_end >= self._stream.n_read - _LINE_ENDS_BYTES:
+            report_key_left(self._stream)
+
+
+def report_key_left(stream: Stream) -> None:
+    """Report that an answer ends with the key to the rows that are missing."""
+    reason = "it ends with a resume key, from which its server would go on"
+    stream.report_loss(reason, "all rows that follow")
 
 
 def report_cut_line(stream: Stream) -> None:

@@ -3,14 +3,13 @@
 import hashlib
 import re
 import zlib
+from contextlib import suppress
 from importlib import import_module
 
 import zstandard
 
 from crawlgauge.core.batch import NOT_HTML
 from crawlgauge.errors import SourceError
-
-__all__ = ["MAX_PAGE_BYTES", "check_extractor", "fingerprint_page", "is_html"]
 
 MAX_PAGE_BYTES = 1 << 23
 """Longer pages are no texts that people read, and all of one must be in memory."""
@@ -28,6 +27,9 @@ _MAX_DATED_WORDS = 8
 """A line of so few words with a number among them tells when, how often or by whom, not what."""
 _MIN_WORDS = 5
 """With fewer words, pages of frames and scripts alone would all be one."""
+_EXTRACTION = {"preserve_formatting": True} | dict.fromkeys(
+    ("list_bullets", "alt_texts", "links", "form_fields", "noscript"), False
+)
 _SKIPPED = ("footer", "#footer", ".footer", "[role=contentinfo]")
 """What is no main content beside that which the extractor knows."""
 
@@ -46,7 +48,7 @@ def check_extractor() -> None:
         except ImportError:
             raise SourceError(
                 f"--levels text needs the package {package}, which is not installed; install it "
-                "with: pip install 'crawlgauge[text]', or leave text out of --levels"
+                "with: pip install '.[text]' in the checkout, or leave text out of --levels"
             ) from None
 
 
@@ -106,17 +108,7 @@ def _extract(content: bytes, header: bytes) -> str:
     page: str = encodings.bytes_to_str(content, encoding)
     if _takes_long(page):
         return ""
-    text: str = extract_plain_text(
-        page,
-        preserve_formatting=True,
-        main_content=True,
-        list_bullets=False,
-        alt_texts=False,
-        links=False,
-        form_fields=False,
-        noscript=False,
-        skip_elements=_SKIPPED,
-    )
+    text: str = extract_plain_text(page, main_content=True, skip_elements=_SKIPPED, **_EXTRACTION)
     return text
 
 
@@ -203,15 +195,13 @@ def _undo_codings(content: bytes, header: bytes) -> bytes | None:
     """
     found = _CODING.search(header)
     codings = [] if found is None else found[1].decode("latin-1").lower().split(",")
-    for coding in reversed([word.strip() for word in codings]):
+    for coding in map(str.strip, reversed(codings)):
         if coding in ("", "identity", "none"):
             continue
         if coding not in ("gzip", "x-gzip", "deflate", "zstd", "br"):
             return None
-        try:
+        with suppress(zlib.error, zstandard.ZstdError, import_module("brotli").error):
             content = _undo_coding(content, coding)
-        except (zlib.error, zstandard.ZstdError, import_module("brotli").error):
-            continue
         if len(content) > MAX_PAGE_BYTES:
             return None
     return content

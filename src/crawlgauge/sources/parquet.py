@@ -18,8 +18,8 @@ from urllib.parse import unquote
 from zlib import crc32
 
 from crawlgauge.core.columns import add_columns
-from crawlgauge.errors import SourceError
-from crawlgauge.sources.captures import Intake, printable
+from crawlgauge.errors import SourceError, printable
+from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.columns import GROUP, KEY, STATUS, TIME, URL, find_columns
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.remote import AnyPath
@@ -28,13 +28,12 @@ from crawlgauge.sources.what_counts import Settings
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["looks_like_parquet", "read_parquet"]
-
 _MAGIC = b"PAR1"
 """Stands at both ends of a file."""
 _ENCRYPTED_MAGIC = b"PARE"
-_PIECE_BYTES = 1 << 26
-"""About so much is decoded at once."""
+_PIECE_BYTES = 1 << 25
+"""About so much is decoded at once, and no more than a part of the memory that there is."""
+_PIECES_IN_MEMORY = 1 << 6
 _SLICE_ROWS = 1 << 16
 _COPIED_BYTES = 1 << 23
 _VIEW_BYTES = 16
@@ -182,6 +181,7 @@ class _Reader:
     ) -> None:
         self._stream, self._intake = stream, intake
         self._content, self._path, self._tail = content, path, tail
+        self._piece_bytes = min(_PIECE_BYTES, settings.memory // _PIECES_IN_MEMORY)
         self._n_broken = 0
         with self._at_hand(()) as (name, _):
             schema = _read_schema(name, stream.name)
@@ -240,7 +240,7 @@ class _Reader:
             if group.first == group.last:
                 continue
             is_outside = self._hosts is not None and _lies_outside(group, self._hosts)
-            if is_outside or n_bytes + group.n_bytes > _PIECE_BYTES:
+            if is_outside or n_bytes + group.n_bytes > self._piece_bytes:
                 yield from self._read_together(waiting)
                 waiting, n_bytes = [], 0
             if is_outside:
@@ -277,7 +277,7 @@ class _Reader:
         import polars as pl
 
         first, last = (groups[0].first, groups[-1].last) if groups else (0, 0)
-        n_pieces = 1 + sum(group.n_bytes for group in groups) // _PIECE_BYTES
+        n_pieces = 1 + sum(group.n_bytes for group in groups) // self._piece_bytes
         n_rows = 1 + (last - first) // n_pieces
         for start in range(first, last, n_rows):
             piece = _scan(name).slice(start, min(n_rows, last - start)).select(self._columns)
@@ -426,8 +426,8 @@ _MAX_FOOTER_BYTES = 1 << 25
 _MAX_PAGE_BYTES = 1 << 28
 """Writers make pages of a megabyte; who reads one holds all of it."""
 _MAX_NUMBER = 1 << 48
-_HEADER_BYTES = 1 << 18
-"""More than the header of a page has, with its least and greatest values."""
+_FEW_BYTES, _HEADER_BYTES = 1 << 12, 1 << 18
+"""As much as the headers of most pages have, and more than any, with least and greatest values."""
 _PART_BYTES = 1 << 20
 # Numbers of fields, and of what stands in them, as the format has them.
 _N_ROWS, _GROUPS, _ORDERS, _ENCRYPTION = 3, 4, 7, 8
@@ -473,10 +473,8 @@ def _check_pages(file: BinaryIO, chunk: _Chunk) -> None:
     """See that a column's pages are where they should be, with their checksums if they have any."""
     place, n_values = chunk.start, 0
     while place < chunk.end:
-        file.seek(place)
-        reader = _Thrift(file.read(min(_HEADER_BYTES, chunk.end - place)))
-        header = reader.struct()
-        place += reader.place
+        header, n_bytes = _read_header(file, place, chunk.end)
+        place += n_bytes
         kind, n_plain, n_bytes = (_to_number(header.get(number)) for number in (1, 2, 3))
         if n_bytes > chunk.end - place or n_plain > _MAX_PAGE_BYTES:
             raise _Broken(f"a page is said to have {max(n_bytes, n_plain):,} bytes")
@@ -494,6 +492,20 @@ def _check_pages(file: BinaryIO, chunk: _Chunk) -> None:
         place += n_bytes
     if n_values != chunk.n_values:
         raise _Broken(f"there are {n_values:,} values instead of {chunk.n_values:,}")
+
+
+def _read_header(
+    file: BinaryIO, place: int, end: int, n_most: int = _FEW_BYTES
+) -> tuple["_Struct", int]:
+    """Return what is said of a page, and how many bytes say it."""
+    file.seek(place)
+    reader = _Thrift(file.read(min(n_most, end - place)))
+    try:
+        return reader.struct(), reader.place
+    except _Broken:
+        if n_most == _HEADER_BYTES:
+            raise
+        return _read_header(file, place, end, _HEADER_BYTES)
 
 
 def _check_sum(file: BinaryIO, place: int, n_bytes: int, expected: object) -> None:

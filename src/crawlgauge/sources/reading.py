@@ -9,41 +9,32 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Protocol
-
-import numpy as np
+from typing import Any, Protocol
 
 from crawlgauge.core.batch import Captures
 from crawlgauge.core.captures import Collector
+from crawlgauge.core.machine import count_processors
 from crawlgauge.errors import Damage, DamagedInput, SourceError
-from crawlgauge.processors import count_processors
 from crawlgauge.provenance import Input
-from crawlgauge.sources.captures import Intake, Rejection
+from crawlgauge.sources.captures import MAX_EXAMPLES, Intake, Rejection
+from crawlgauge.sources.cdx_server import Answer, is_query
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.detect import find_format
 from crawlgauge.sources.inputs import InputFiles, can_be_reread, identify_file
-from crawlgauge.sources.remote import interruptible, is_remote
+from crawlgauge.sources.remote import AnyPath, interruptible, is_remote
+from crawlgauge.sources.sitemap import looks_like_sitemap_index, read_sitemap_index
 from crawlgauge.sources.wacz import looks_like_wacz, open_wacz
 from crawlgauge.sources.what_counts import Settings
 from crawlgauge.sources.zipnum import (
+    Blocks,
+    find_blocks,
     looks_like_zipnum_index,
     looks_like_zipnum_locations,
     read_cluster,
 )
 
-__all__ = [
-    "MAX_EXAMPLES",
-    "Progress",
-    "ReadInputs",
-    "ReadingProgress",
-    "Target",
-    "read_inputs",
-    "total_bytes",
-]
-
-MAX_EXAMPLES = 5
-_LARGE_BLOCK_BYTES = 31 << 20
 _MAX_THREADS = 4
 """More of them wait for each other between blocks."""
 
@@ -115,26 +106,31 @@ def read_inputs(
     SourceError
         If an input cannot be read; the first of them in the order of inputs.
     """
-    for name in files.repeated:
-        _log.warning("%s was named more than once; it is read once", name)
-    _keep_freed_memory()
     readers = _Readers(settings, target, progress or ReadingProgress())
     n_at_once = _count_threads(files) if n_threads is None else n_threads
     known = {identify_file(name) for name in (*files.names, *elsewhere)}
     readings = [_Reading(name=name) for name in files.names]
     waiting = list(readings)
     while waiting:
-        readers.run(waiting, n_at_once)
-        found: list[_Reading] = []
-        for reading in waiting:
+        # Of a cluster's parts an index may say that little of them is needed.
+        indexes = [reading for reading in waiting if readers.may_spare_parts(reading)]
+        first = indexes or waiting
+        waiting = [reading for reading in waiting if reading not in indexes] if indexes else []
+        readers.run(first, n_at_once, is_alone=not waiting and len(first) == 1)
+        unread = {identify_file(reading.name): reading for reading in waiting}
+        for reading in first:
             # An index of a cluster leads to its parts, which stand before it.
-            parts = [part for part in reading.parts if identify_file(part) not in known]
-            known.update(map(identify_file, parts))
-            added = [_Reading(name=part, through=reading.name) for part in parts]
-            place = readings.index(reading)
-            readings[place:place] = added
-            found += added
-        waiting = found
+            for part, blocks in reading.parts:
+                identity = identify_file(part)
+                if identity in unread and blocks is not None:
+                    unread[identity].blocks = blocks
+                    unread[identity].through = reading.name
+                    unread[identity].leads_on = not blocks.spans
+                elif identity not in known:
+                    known.add(identity)
+                    added = _Reading(name=part, through=reading.name, blocks=blocks)
+                    readings.insert(readings.index(reading), added)
+                    waiting.append(added)
     for reading in readings:
         if reading.n_found == 0 and not reading.leads_on and len(readings) > 1:
             _log.warning("%s holds no captures", reading.name)
@@ -143,14 +139,6 @@ def read_inputs(
         damages=tuple(damage for reading in readings for damage in reading.damages),
         examples=tuple(one for reading in readings for one in reading.examples)[:MAX_EXAMPLES],
     )
-
-
-def _keep_freed_memory() -> None:
-    """Let the system's library keep freed memory, which it would return and ask for again.
-
-    It does so with blocks that are not larger than the largest that was ever freed.
-    """
-    np.empty(_LARGE_BLOCK_BYTES, np.uint8)  # Not one of its pages is written to.
 
 
 def _count_threads(files: InputFiles) -> int:
@@ -176,7 +164,9 @@ class _Reading:
     examples: list[Rejection] = field(default_factory=list)
     n_found: int = 0
     leads_on: bool = False
-    parts: list[str] = field(default_factory=list)
+    parts: list[tuple[str, Blocks | None]] = field(default_factory=list)
+    blocks: Blocks | None = None
+    """What to read of it, if not all."""
 
 
 class _Stopped(Exception):  # noqa: N818 - it is no error
@@ -190,14 +180,23 @@ class _Readers:
         self._settings, self._target, self._progress = settings, target, progress
         self._lock = threading.Lock()
         self._own = threading.local()
+        self._hosts = None if settings.scope is None else settings.scope.hosts
+        self._is_alone = False
         self._stops_from: int | None = None
         """Inputs behind this one are not wanted any more: one before them has failed."""
 
-    def run(self, readings: Sequence[_Reading], n_at_once: int) -> None:
+    def may_spare_parts(self, reading: _Reading) -> bool:
+        """Tell whether an input is read before others, as it may say what not to read of them."""
+        return self._hosts is not None and reading.name.endswith(".idx") and reading.result is None
+
+    def run(self, readings: Sequence[_Reading], n_at_once: int, *, is_alone: bool) -> None:
         """Read inputs; raise the error of the first that fails."""
+        self._is_alone = is_alone
         if n_at_once == 0:
             for number, reading in enumerate(readings):
                 self._read(number, reading)
+            # A collector holds what it hands captures on to, and much memory.
+            self._own = threading.local()
             return
         with ThreadPoolExecutor(n_at_once, thread_name_prefix="reading") as pool:
             jobs: list[Future[None]] = []
@@ -220,10 +219,13 @@ class _Readers:
 
         def count_bytes(n_bytes: int) -> None:
             check()
-            self._progress.add_bytes(n_bytes, reading.name)
+            if not answers:
+                self._progress.add_bytes(n_bytes, reading.name)
 
+        answers: list[Answer] = []
         stream = Stream(
             reading.name,
+            open_file=self._choose_opener(reading, answers),
             on_bytes=count_bytes,
             max_expansion=self._settings.max_expansion,
             keep_damaged=self._settings.keep_damaged,
@@ -235,12 +237,35 @@ class _Readers:
                     check()
                 reading.damages += stream.damages
                 reading.result = stream.finish(reading.through)
+                for answer in answers:
+                    _log.info("%s: %s", reading.name, answer.summary(reading.n_found))
         except OSError as error:
             self._fail(number)
             raise SourceError(f"cannot read {reading.name}: {error.strerror or error}") from error
         except BaseException:
             self._fail(number)
             raise
+
+    def _choose_opener(self, reading: _Reading, answers: list[Answer]) -> Callable[[], Any] | None:
+        """Return what opens an input that is not read as a file; a server's answer is noted."""
+
+        def report_missing(reason: str, lost: str) -> None:
+            # Not to the stream: there it would say that its first line is the rest of one.
+            damage = Damage(file=reading.name, byte=None, reason=reason, lost=lost)
+            if not self._settings.keep_damaged:
+                raise DamagedInput(damage)
+            reading.damages.append(damage)
+
+        def ask() -> Answer:
+            answers.append(Answer(reading.name, self._settings, report_missing, count_pages))
+            return answers[0]
+
+        def count_pages(n_bytes: int, n_pages: int, n_pages_total: int | None) -> None:
+            self._progress.add_bytes(n_bytes, reading.name, (n_pages, n_pages_total))
+
+        if is_query(reading.name):
+            return ask
+        return None if reading.blocks is None else partial(_same, reading.blocks)
 
     def _fail(self, number: int) -> None:
         with self._lock:
@@ -257,6 +282,10 @@ class _Readers:
         elif looks_like_zipnum_index(beginning):
             reading.leads_on = True
             self._find_parts(stream, reading)
+        elif looks_like_sitemap_index(beginning):
+            reading.leads_on = True
+            members = read_sitemap_index(stream, through=reading.through)
+            reading.parts += [(name, None) for name in members]
         elif looks_like_zipnum_locations(beginning):
             reading.leads_on = True
             _log.info("%s tells where the parts of a ZipNum cluster are; passed over", stream.name)
@@ -292,12 +321,25 @@ class _Readers:
 
     def _find_parts(self, stream: Stream, reading: _Reading) -> None:
         """Find the parts of a ZipNum cluster, and see that they are as long as it says."""
-        for path, n_least in read_cluster(stream):
-            n_bytes = path.stat().st_size
+        found: list[tuple[AnyPath, int, list[tuple[int, int]] | None]]
+        if self._hosts is None:
+            found = [(path, n_least, None) for path, n_least in read_cluster(stream)]
+        else:
+            parts = find_blocks(stream, self._hosts, is_alone=self._is_alone)
+            found = [(path, spans[-1][1] if spans else 0, spans) for path, spans in parts]
+        for path, n_least, spans in found:
+            n_bytes = path.stat().st_size if n_least else 0
             if n_bytes < n_least:
                 reason = f"it ends there, but its cluster's index tells of {n_least:,} bytes"
                 stream.report_loss(reason, "all that stood behind", byte=n_bytes, file=str(path))
-            reading.parts.append(str(path))
+            blocks = None
+            if spans is not None:
+                blocks = Blocks(path, ((start, min(end, n_bytes)) for start, end in spans))
+            reading.parts.append((str(path), blocks))
+
+
+def _same(blocks: Blocks) -> Blocks:
+    return blocks
 
 
 def _beginning(stream: Stream) -> bytes:
@@ -322,15 +364,20 @@ class Progress:
     file
         The input that was read last.
     n_bytes, n_bytes_total
-        How many bytes of how many; None where that is not known.
+        How many bytes were read, of a server's answer fetched, of how many; None where that is
+        not known.
     n_captures
         How many captures were found.
+    n_pages, n_pages_total
+        How many pages of a server's answer, of how many; None where that is not known.
     """
 
     file: str
     n_bytes: int
     n_bytes_total: int | None
     n_captures: int
+    n_pages: int | None = None
+    n_pages_total: int | None = None
 
 
 class ReadingProgress:
@@ -351,8 +398,10 @@ class ReadingProgress:
         self._n_bytes = self._n_captures = 0
         self._lock = threading.Lock()
 
-    def add_bytes(self, n_bytes: int, file: str) -> None:
-        """Count bytes that were read."""
+    def add_bytes(
+        self, n_bytes: int, file: str, pages: tuple[int | None, int | None] = (None, None)
+    ) -> None:
+        """Count bytes that were read; tell how many pages of a server's answer there are."""
         with self._lock:
             self._n_bytes += n_bytes
             if self._listener is not None:
@@ -362,6 +411,8 @@ class ReadingProgress:
                         n_bytes=self._n_bytes,
                         n_bytes_total=self._n_bytes_total,
                         n_captures=self._n_captures,
+                        n_pages=pages[0],
+                        n_pages_total=pages[1],
                     )
                 )
 

@@ -23,17 +23,6 @@ from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.page_text import MAX_PAGE_BYTES, fingerprint_page, is_html
 from crawlgauge.sources.what_counts import Settings
 
-__all__ = [
-    "HTTP_STATUS",
-    "MAX_HEADER_BYTES",
-    "STATUS_LINE_BYTES",
-    "Record",
-    "RecordReader",
-    "Stop",
-    "Trouble",
-    "refuse_other_format",
-]
-
 MAX_HEADER_BYTES = 1 << 20
 """Longer headers are no headers."""
 
@@ -42,6 +31,9 @@ HTTP_STATUS = re.compile(rb"HTTP/[0-9.]{0,16}[ \t]{1,16}([0-9]{3})(?![^ \t\n\v\f
 STATUS_LINE_BYTES = 48
 """So many tell whether there is a status."""
 
+BLANK_LINE = re.compile(rb"\n\r*\n")
+MAX_HTTP_BYTES = 1 << 16
+"""HTTP headers end before, as servers and clients refuse longer ones."""
 _NO_LINE_END = re.compile(rb"[^\r\n]")
 _EXAMPLE_BYTES = 96
 _RETAINED_BYTES = 1 << 20
@@ -318,7 +310,7 @@ class RecordReader(ABC):
             self._collector.exclude(record.other_kind)
             return
         if payload is not None:
-            digest, record.text = payload.finish(keeps_text=self._keeps_texts)
+            digest, record.text = payload.finish()
             record.digest = record.digest or digest
         reason: str | None = "no-type"
         if record.other_kind is None:
@@ -424,20 +416,17 @@ def refuse_other_format(title: str, stream: Stream) -> NoReturn:
     SourceError
         Always.
     """
-    beginning = stream.beginning()
-    if not beginning:
-        raise SourceError(f"{stream.name} is no {title} file: it is empty")
-    raise SourceError(
-        f"{stream.name} is no {title} file: it begins with {readable(beginning[:40])!r}; leave out "
-        "--format, so that its format is told by its content"
-    )
+    reason = "it is empty"
+    if beginning := stream.beginning():
+        reason = (
+            f"it begins with {readable(beginning[:40])!r}; leave out --format, so that its format "
+            "is told by its content"
+        )
+    raise SourceError(f"{stream.name} is no {title} file: {reason}")
 
 
 # ---------------------------------------------------------------------------------------- payloads
 
-_HEADER_END = re.compile(rb"\n\r*\n")
-_MAX_HTTP_BYTES = 1 << 16
-"""HTTP headers end before, as servers and clients refuse longer ones."""
 _CHUNKED = re.compile(rb"^transfer-encoding[ \t]*:[^\r\n]*chunked", re.IGNORECASE | re.MULTILINE)
 
 
@@ -459,10 +448,10 @@ class _Payload:
     def feed(self, piece: bytes) -> None:
         if self._pending is not None:
             held = self._pending + piece
-            end = _HEADER_END.search(held, 0, _MAX_HTTP_BYTES)
+            end = BLANK_LINE.search(held, 0, MAX_HTTP_BYTES)
             if end is None:
                 # What is longer has no header, and may have no end either.
-                self._pending = held[:_MAX_HTTP_BYTES]
+                self._pending = held[:MAX_HTTP_BYTES]
                 return
             self._header, piece = held[: end.end()], held[end.end() :]
             self._pending = None
@@ -475,25 +464,25 @@ class _Payload:
         if self._max_kept and len(self._kept) <= self._max_kept:
             self._kept += piece
 
-    def finish(self, *, keeps_text: bool) -> tuple[bytes | None, int]:
+    def finish(self) -> tuple[bytes | None, int]:
         """Return the payload's digest, as crawlers write it (SHA-1 in Base32), and its text.
 
-        That is a fingerprint, or `NOT_HTML` if it is no page; `NO_TEXT` if texts are not kept. An
-        HTTP message whose header does not end has no payload.
+        That is a fingerprint, or `NOT_HTML` if it is no page that was kept. An HTTP message whose
+        header does not end has no payload.
         """
         if self._pending is not None:
             return None, NO_TEXT
         # What says to be chunked and is not was recorded by a tool that had undone it.
         is_decoded = self._chunks is not None and self._chunks.is_chunked
         sha1 = self._decoded_sha1 if is_decoded else self._sha1
-        text = NOT_HTML if keeps_text else NO_TEXT
-        if keeps_text and 0 < len(self._kept) <= self._max_kept:
+        text = None
+        if 0 < len(self._kept) <= self._max_kept:
             content = bytes(self._kept)
             if is_decoded:
                 content = b"".join(_Chunks().feed(content))
-            found = fingerprint_page(content, self._header)
-            text = NOT_HTML if found is None else found
-        return b"sha1:" + base64.b32encode(sha1.digest()), text
+            text = fingerprint_page(content, self._header)
+        digest = b"sha1:" + base64.b32encode(sha1.digest())
+        return digest, NOT_HTML if text is None else text
 
 
 class _Chunks:

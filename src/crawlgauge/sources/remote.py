@@ -19,7 +19,7 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -42,8 +42,8 @@ T = TypeVar("T")
 
 # --- Names -----------------------------------------------------------------------------------
 
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
-"""Of two letters at least: one is a drive of Windows."""
+_SCHEME = re.compile(r"(?:cdx\+)?([A-Za-z][A-Za-z0-9+.-]+)://")
+"""Of two letters at least: one is a drive of Windows. Queries of servers have it behind a word."""
 _NETRC = "~/.netrc; an @ that belongs to the address itself is written as %40"
 _CREDENTIALS = {
     "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or a profile with keys in ~/.aws",
@@ -85,7 +85,7 @@ def is_remote(name: str) -> bool:
     if scheme in ("", "file"):
         return False
     if scheme not in _CREDENTIALS:
-        problem = "cannot be read; s3://, gs://, https://, http:// and file:// can"
+        problem = "cannot be read; s3://, gs://, https://, http://, file:// and cdx+https:// can"
     elif "@" in rest and (is_web(name) or not re.fullmatch("[a-z0-9][a-z0-9._-]*", place)):
         # Passwords hold any character, so nobody can tell where one ends: nothing is shown.
         problem = "holds a user name or a password, which are not taken there; they are taken from "
@@ -191,6 +191,15 @@ class RemoteFault(OSError):  # noqa: N818 - the name says what there is
         self.status = status
 
 
+@contextmanager
+def as_source_error(name: object) -> Iterator[None]:
+    """Turn the system's errors within the block into a `SourceError` that says what of."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"cannot read {name}: {error.strerror or error}") from error
+
+
 class ObjectChanged(RemoteFault):
     """An object is no longer the one of which the beginning was read."""
 
@@ -199,8 +208,20 @@ class ObjectChanged(RemoteFault):
         super().__init__(message, name)
 
 
-class _Passing(RemoteFault):
-    """A fault that may pass by itself; its server may have asked to be left alone for a while."""
+class PassingFault(RemoteFault):
+    """A fault that may pass by itself; its server may have asked to be left alone for a while.
+
+    Parameters
+    ----------
+    reason
+        What is wrong.
+    name, status
+        As of `RemoteFault`.
+    pause
+        For how many seconds.
+    is_reached
+        Whether the server has answered at all.
+    """
 
     def __init__(
         self, reason: str, name: str, status: int = 0, *, pause: float = 0, is_reached: bool = True
@@ -210,10 +231,17 @@ class _Passing(RemoteFault):
         self.pause, self.is_reached = pause, is_reached
 
 
-def _explain(error: Exception, shown: str) -> Exception:  # noqa: C901, PLR0912 - a list of cases
+def explain(error: Exception, shown: str) -> Exception:  # noqa: C901, PLR0912 - a list of cases
     """Tell from what a library has raised what to say; obstore puts all of it into texts alone.
 
     Nothing of these texts is passed on, since they may hold what is secret.
+
+    Parameters
+    ----------
+    error
+        What was raised.
+    shown
+        The object that it concerns, as it may be shown.
     """
     cause = found if isinstance(found := getattr(error, "reason", 0), OSError) else error
     kind, text = type(cause).__name__, str(cause)
@@ -222,7 +250,7 @@ def _explain(error: Exception, shown: str) -> Exception:  # noqa: C901, PLR0912 
         return _explain_answer(error, shown)
     if isinstance(cause, ImportError):
         message = f"to read or write {shown}, install what crawlgauge needs for that: "
-        return SourceError(f"{message}pip install 'crawlgauge[remote]'")
+        return SourceError(f"{message}pip install '.[remote]' in its checkout")
     is_explained = getattr(cause, "filename", None) == shown
     if is_explained or not (library in _LIBRARIES or isinstance(cause, OSError | ValueError)):
         return cause
@@ -240,7 +268,7 @@ def _explain(error: Exception, shown: str) -> Exception:  # noqa: C901, PLR0912 
     if "configured region" in text:
         return RemoteFault("its bucket is in another region; say in which by AWS_REGION", shown)
     if kind == "gaierror" or "dns error" in text:
-        return _Passing("no such server", shown, is_reached=False)
+        return PassingFault("no such server", shown, is_reached=False)
     number = int(code[1]) if (code := re.search(r"\bcode: (\d+)", text)) else None
     if library == "builtins":
         number = getattr(cause, "errno", None)
@@ -255,7 +283,7 @@ def _explain(error: Exception, shown: str) -> Exception:  # noqa: C901, PLR0912 
         return RemoteFault(f"the library that reads it has failed ({kind})", shown)
     is_reached = number in (None, errno.ECONNRESET, errno.EPIPE) and "kind: Connect" not in text
     reason = os.strerror(number) if number else "the connection broke, or nothing came for long"
-    return _Passing(reason, shown, is_reached=is_reached)
+    return PassingFault(reason, shown, is_reached=is_reached)
 
 
 def _explain_answer(error: Any, shown: str) -> OSError:  # noqa: ANN401 - urllib's, loaded late
@@ -280,7 +308,7 @@ def _explain_status(status: int, text: str, shown: str, pause: float = 0) -> OSE
     if status in (401, 403, 407):
         return _deny(f"its server denies access ({said})", shown)
     if status in _PASSING_STATUSES or code in ("SlowDown", "RequestTimeout"):
-        return _Passing(said, shown, status, pause=pause)
+        return PassingFault(said, shown, status, pause=pause)
     return RemoteFault(f"its server does not answer as it should ({said})", shown, status)
 
 
@@ -300,7 +328,7 @@ _MAX_ATTEMPTS, _MAX_UNREACHED = 8, 4
 """An address that cannot be reached is more often wrong than its server is down."""
 _FIRST_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.5, 20.0
 """All of them last most of a minute, longer than servers take to recover."""
-_MAX_ASKED_SECONDS = 120.0
+MAX_ASKED_SECONDS = 120.0
 """Who is asked to stay away for longer is told so, and does not wait."""
 _SILENCE_SECONDS = 20.0
 """A server from which nothing comes for so long is asked anew."""
@@ -423,13 +451,13 @@ def _insist(begin: Callable[[int], Iterator[Any]], shown: str, at: int = 0) -> I
                 # Nothing is no progress.
                 at, n_failed = at + len(item), 0 if len(item) else n_failed
         except Exception as error:  # noqa: BLE001 - of libraries that need not be loaded
-            fault = _explain(error, shown)
+            fault = explain(error, shown)
         else:
             return
         n_failed += 1
-        if not isinstance(fault, _Passing):
+        if not isinstance(fault, PassingFault):
             raise fault
-        if fault.pause > _MAX_ASKED_SECONDS:
+        if fault.pause > MAX_ASKED_SECONDS:
             message = f"its server asks to come back in {fault.pause:.0f} s; try again then"
             raise RemoteFault(message, shown, fault.status)
         if n_failed >= (_MAX_ATTEMPTS if fault.is_reached else _MAX_UNREACHED):
@@ -455,6 +483,7 @@ _AWS_SETTINGS = (
 """As obstore calls them, as Amazon's own tools do, and what in the environment goes before."""
 _OTHER_CREDENTIALS = re.compile("AWS_(ACCESS_KEY_ID|SKIP_SIGNATURE|WEB_IDENTITY|CONTAINER_).*")
 _process: dict[str, int] = {}
+_count_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -649,7 +678,7 @@ def _check_redirect(source: str, target: str, shown: str) -> None:
     came, goes = ((p.scheme, p.port or ports.get(p.scheme), p.hostname) for p in (old, new))
     if goes == came or (came[1], *goes) == (80, "https", 443, old.hostname):
         return
-    message = f"its server sends on to {new.scheme}://{new.hostname}, "
+    message = f"its server sends on to {new.scheme}://{new.hostname or ''}, "
     if new.scheme != "https" or "@" in new.netloc or not _is_public(new.hostname):
         message += "which is not followed: only https:// on public servers is. If you want it"
         raise RemoteFault(f"{message}, give that address itself", shown)
@@ -738,9 +767,9 @@ class RemoteFile(io.BufferedIOBase):
         What its server said of it when it was opened. If it is another by now, that is an error.
     """
 
-    def __init__(self, path: "RemotePath", foreseen: int, block_bytes: int) -> None:
+    def __init__(self, path: "RemotePath", *, reads_ahead: bool) -> None:
         self.name, self.facts = str(path), path.stat()
-        self._path, self._foreseen, self._block_bytes = path, foreseen, block_bytes
+        self._path, self._reads_ahead = path, reads_ahead
         self._size = self.facts.st_size
         self._pump: _Pump[bytes] | None = None
         self._at = self._start = self._n_next = 0
@@ -821,17 +850,33 @@ class RemoteFile(io.BufferedIOBase):
         if self._pump is not None:
             self._pump.is_closed = True
         n_more = max(2 * self._n_next, _FIRST_BYTES) if is_next else _FIRST_BYTES
-        self._n_next = min(n_more, self._block_bytes)
-        end = self._at + max(min(n_wanted, 2 * self._block_bytes), self._n_next)
+        self._n_next = min(n_more, BLOCK_BYTES)
+        end = self._at + max(min(n_wanted, 2 * BLOCK_BYTES), self._n_next)
         # Who only looks what a file is has stopped before anything is fetched ahead.
-        end = max(end, self._foreseen) if self._n_next == self._block_bytes else end
-        last = self._last = min(end, self._size) if self.facts.takes_ranges else None
-        stream = _stream_web if is_web(self.name) else _stream_object
+        is_ahead = self._reads_ahead and self._n_next == BLOCK_BYTES
+        last = self._size if is_ahead else min(end, self._size)
+        self._last = last if self.facts.takes_ranges else None
+        pieces = _fetch(self._path, self.facts, self._at, self._last)
+        self._pump = _Pump(_gather(pieces, BLOCK_BYTES))
 
-        def begin(at: int) -> Iterator[bytes]:
-            return stream(self._path, at, last, self.facts) if at != last else iter(())
 
-        self._pump = _Pump(_gather(_insist(begin, self.name, self._at), self._block_bytes))
+def count_fetched(n_bytes: int = 0) -> int:
+    """Return how many bytes of files this process has fetched so far, with these."""
+    with _count_lock:
+        _process["fetched"] = _process.get("fetched", 0) + n_bytes
+        return _process["fetched"]
+
+
+def _fetch(path: "RemotePath", facts: RemoteFacts, start: int, end: int | None) -> Iterator[bytes]:
+    """Yield what stands between two places, however often the connection breaks."""
+    stream = _stream_web if is_web(str(path)) else _stream_object
+
+    def begin(at: int) -> Iterator[bytes]:
+        return iter(()) if at == end else stream(path, at, end, facts)
+
+    for piece in _insist(begin, str(path), start):
+        count_fetched(len(piece))
+        yield piece
 
 
 def _gather(pieces: Iterable[bytes], n_bytes: int) -> Iterator[bytes]:
@@ -859,6 +904,9 @@ class RemotePath:
         With a scheme, such as ``s3://bucket/folder/file``.
     facts
         Its size and version, where a listing has told.
+    is_pinned
+        Whether that version alone is wanted: reading any other is an error, and nobody is asked for
+        it again.
 
     Raises
     ------
@@ -866,8 +914,10 @@ class RemotePath:
         If it is no address that can be read.
     """
 
-    def __init__(self, address: str, facts: RemoteFacts | None = None) -> None:
-        self._name, self._facts, self._is_pinned = conceal(address), facts, False
+    def __init__(
+        self, address: str, facts: RemoteFacts | None = None, *, is_pinned: bool = False
+    ) -> None:
+        self._name, self._facts, self._is_pinned = conceal(address), facts, is_pinned
 
     def __str__(self) -> str:
         return self._name
@@ -925,18 +975,6 @@ class RemotePath:
         """Return the path with another ending."""
         return self.parent / PurePosixPath(self.name).with_suffix(suffix).name
 
-    def pinned(self, facts: RemoteFacts) -> "RemotePath":
-        """Return the path of an object of which one version alone is wanted.
-
-        Parameters
-        ----------
-        facts
-            That version. Reading any other is an error, and nobody is asked for it again.
-        """
-        path = RemotePath(self.address, facts)
-        path._is_pinned = True
-        return path
-
     def stat(self) -> RemoteFacts:
         """Ask for size and version of an object.
 
@@ -970,32 +1008,45 @@ class RemotePath:
             return not is_web(self._name) and self.ask("list", take=any)
         return False
 
-    def open(
-        self, *, reads_ahead: bool = False, end: int | None = None, block_bytes: int = BLOCK_BYTES
-    ) -> RemoteFile:
+    def open(self, *, reads_ahead: bool = False) -> RemoteFile:
         """Open an object for reading, in any order.
 
         Parameters
         ----------
         reads_ahead
             Whether it will be read forwards, so that a thread fetches blocks ahead.
-        end
-            Up to which byte it does; None for all. More can be read none the less.
-        block_bytes
-            How much is fetched at once; four times as much may be in memory.
 
         Raises
         ------
         OSError
             If it cannot be opened; `strerror` says why, and what to do.
         """
-        foreseen = (1 << 62) if end is None else end
-        return RemoteFile(self, foreseen if reads_ahead else 0, block_bytes)
+        return RemoteFile(self, reads_ahead=reads_ahead)
 
     def read_bytes(self) -> bytes:
         """Return all of an object."""
         with self.open(reads_ahead=True) as file:
             return file.read()
+
+    def read_part(self, start: int, end: int) -> Generator[bytes, None, None]:
+        """Yield what stands between two places, and fetch nothing else.
+
+        Parameters
+        ----------
+        start, end
+            The places, in bytes.
+
+        Raises
+        ------
+        OSError
+            If it cannot be fetched.
+        """
+        pump: _Pump[bytes] = _Pump(_fetch(self, self.stat(), start, end))
+        try:
+            while (piece := pump.take()) is not None:
+                yield piece
+        finally:
+            pump.is_closed = True
 
     def glob(self, pattern: str) -> Iterator["RemotePath"]:
         """Yield the objects below that match a pattern, part by part, in order; ``**`` is any.
@@ -1135,7 +1186,7 @@ def expand_remote(paths: Iterable[RemotePath]) -> list[list[RemotePath]]:
             raise _Closed
 
     def expand(path: RemotePath) -> list[RemotePath]:
-        with interruptible(check), _as_source_error(path):
+        with interruptible(check), as_source_error(path):
             return _expand(path)
 
     pool = ThreadPoolExecutor(_MAX_REQUESTS, thread_name_prefix="expanding")
@@ -1164,18 +1215,10 @@ def find_root(listing: RemotePath, word: str) -> RemotePath:
     SourceError
         If nobody can tell.
     """
-    with _as_source_error(listing):
+    with as_source_error(listing):
         if _has_magic(word) or word.endswith("/") or (listing.parent / word).is_file():
             return listing.parent
         return listing / "/" if (listing / f"/{word}").is_file() else listing.parent
-
-
-@contextmanager
-def _as_source_error(path: RemotePath) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def _expand(path: RemotePath) -> list[RemotePath]:

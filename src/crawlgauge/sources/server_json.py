@@ -10,18 +10,16 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from itertools import chain, islice, repeat
 
 from crawlgauge.core.lines import FIELDS
 from crawlgauge.errors import Damage, DamagedInput, SourceError
 from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.columns import URL, find_columns
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.json_lines import DECODER, NO_MEMBERS, find_members, to_fields
-from crawlgauge.sources.lines import UTF8_MARK
+from crawlgauge.sources.json_lines import DECODER, find_members, to_fields
+from crawlgauge.sources.lines import UTF8_MARK, report_key_left
 from crawlgauge.sources.what_counts import Settings
-
-__all__ = ["looks_like_server_json", "read_server_json"]
 
 _MAX_ROW_BYTES = 1 << 22
 """Whole pages may stand beside their URLs; what is longer is a bracket that nobody closes."""
@@ -79,10 +77,6 @@ def read_server_json(stream: Stream, intake: Intake, settings: Settings) -> Iter
     yield from _ArrayReader(stream, intake, settings).read()
 
 
-class _Stop(Exception):  # noqa: N818 - says what the reader does
-    """An array cannot be read on."""
-
-
 class _ArrayReader:
     """Reads arrays, row by row, and holds the text from the row at hand on."""
 
@@ -90,54 +84,103 @@ class _ArrayReader:
         self._stream, self._intake, self._settings = stream, intake, settings
         self._blocks = stream.blocks()
         self._decode = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode
-        self._text, self._at = "", 0
+        self._text, self._at, self._end = "", 0, 0
         # So many bytes stand before so many characters of the text.
         self._n_bytes = self._n_counted = 0
         self._damage: Damage | None = None
-        self._take: Callable[[object], str | None] | None = None
-        self._undecided: list[tuple[object, int, bytes]] = []
+        # Of the row before, and whether the array at hand ends with a key.
+        self._n_cells, self._has_key = -1, False
 
     def read(self) -> Iterator[None]:
-        try:
-            yield from self._read_arrays()
-        except _Stop as stop:
-            reason, lost = stop.args
-            if self._damage is None:
-                byte = self._count_bytes(self._at)
-                self._damage = Damage(file=self._intake.name, byte=byte, reason=reason, lost=lost)
-        self._decide()
+        while sign := self._peek():
+            if sign == "[":
+                self._at += 1
+                yield from self._read_array()
+            else:
+                self._stop(*_NO_ROW)
         if self._damage is not None:
             self._stream.report(self._damage)
+        elif self._has_key:
+            # Where another answer follows, it goes on from there.
+            report_key_left(self._stream)
 
-    def _read_arrays(self) -> Iterator[None]:
-        seen = self._text
-        while sign := self._peek():
-            if sign != "[":
-                raise _Stop(*_NO_ROW)
-            self._at += 1
-            self._take = None
-            while self._peek() != "]":
-                self._take_row(*self._read_row())
+    def _read_array(self) -> Iterator[None]:
+        """Read an array, of which the first rows tell what all of them hold."""
+        rows, seen, self._n_cells, self._has_key = self._rows(), self._text, -1, False
+        sample = [(row, self._locate()) for row in islice(rows, 1)]
+        take: Callable[[object], str | None]
+        if sample and isinstance(sample[0][0], dict):
+            sample += [(row, self._locate()) for row in islice(rows, _MAX_SAMPLED - 1)]
+            members = find_members((row[0] for row in sample), self._settings, self._intake.name)
+            take = partial(members.take, self._intake.collector)
+        elif sample:
+            names, (offset, _) = sample[0]
+            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+                raise SourceError(
+                    f"{self._intake.name}: the first row of the JSON array does not name the "
+                    f"columns; it stands at byte {offset:,}"
+                )
+            columns = find_columns(names, self._settings, source=self._intake.name)
+            fields = [(FIELDS[field], position) for field, position in columns.items()]
+            take = partial(self._take_row, fields, columns[URL])
+            # Some servers name no columns, and the user says which one it is.
+            sample = sample if "://" in names[columns[URL]] else []
+        for row, place in chain(sample, zip(rows, repeat(None))):
+            if (reason := take(row)) is not None:
+                offset, text = place or self._locate()
+                self._intake.reject(reason, text, offset=offset)
+            if self._text is not seen:
+                seen = self._text
+                yield
+
+    def _take_row(self, columns: list[tuple[str, int]], url: int, row: object) -> str | None:
+        """Take a row in as a record; return why it is rejected, or None if it is not."""
+        n_before, self._n_cells = self._n_cells, len(row) if isinstance(row, list) else -1
+        if not isinstance(row, list):
+            return "no-row"
+        if len(row) == 1 and n_before == 0:
+            # An empty row announces the key from which the server would go on.
+            self._intake.collector.exclude("resume-key")
+            self._has_key = True
+            return None
+        if len(row) <= url:
+            return "too-few-cells" if row else None
+        fields = to_fields([(field, row[at]) for field, at in columns if at < len(row)])
+        return self._intake.collector.add(**fields) if "url" in fields else "no-url"
+
+    def _rows(self) -> Iterator[object]:
+        """Yield the rows of an array, up to its end or a break."""
+        sign = self._peek()
+        while sign != "]":
+            found = self._read_row()
+            if found is None:
+                return
+            value, self._end = found
+            yield value
+            self._at = self._end
+            sign = self._peek()
+            if sign == ",":
+                self._at += 1
                 sign = self._peek()
-                if sign == ",":
-                    self._at += 1
-                elif sign != "]":
-                    raise _Stop(*(_NO_ROW if sign else _ENDS_EARLY))
-                if self._text is not seen:
-                    seen = self._text
-                    yield
-            self._at += 1
-            self._decide()
+            elif sign != "]":
+                self._stop(*(_NO_ROW if sign else _ENDS_EARLY))
+                return
+        self._at += 1
+
+    def _locate(self) -> tuple[int, bytes]:
+        """Return the place in the input and the text of the last row."""
+        return self._count_bytes(self._at), _encode(self._text[self._at : self._end])
 
     def _peek(self) -> str:
         """Return the next character that is not blank, or nothing at the end."""
-        while True:
+        while (sign := self._text[self._at : self._at + 1]) <= " ":
             self._at = _BLANK.match(self._text, self._at).end()  # type: ignore[union-attr]  # always
             if self._at < len(self._text) or not self._take_more():
                 return self._text[self._at : self._at + 1]
+        return sign
 
-    def _read_row(self) -> tuple[object, int]:
-        """Return the row at hand, and where it ends."""
+    def _read_row(self) -> tuple[object, int] | None:
+        """Return the row at hand, and where it ends; None if it breaks."""
         while True:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
@@ -149,9 +192,18 @@ class _ArrayReader:
                 # There may be more of a number.
                 is_cut = len(self._text) - end < _CUT_CHARACTERS
             if not is_cut or len(self._text) - self._at > _MAX_ROW_BYTES:
-                raise _Stop(*_NO_ROW)
+                self._stop(*_NO_ROW)
+                return None
             if not self._take_more():
-                raise _Stop(*_ENDS_EARLY)
+                self._stop(*_ENDS_EARLY)
+                return None
+
+    def _stop(self, reason: str, lost: str) -> None:
+        """End at the place at hand; it is damage, unless that comes of damage before."""
+        if self._damage is None:
+            byte = self._count_bytes(self._at)
+            self._damage = Damage(file=self._intake.name, byte=byte, reason=reason, lost=lost)
+        self._text, self._at, self._blocks = "", 0, iter(())
 
     def _take_more(self) -> bool:
         """Take as much again as there is, if there is more, so that none is read often in vain."""
@@ -174,87 +226,11 @@ class _ArrayReader:
         self._text, self._at, self._n_counted = "".join(pieces), 0, 0
         return len(pieces) > 1
 
-    def _take_row(self, value: object, end: int) -> None:
-        if self._take is None:
-            self._take_early(value, end)
-        elif (reason := self._take(value)) is not None:
-            self._reject(reason, end)
-        self._at = end
-
-    def _reject(self, reason: str, end: int) -> None:
-        offset = self._count_bytes(self._at)
-        self._intake.reject(reason, _encode(self._text[self._at : end]), offset=offset)
-
     def _count_bytes(self, place: int) -> int:
         """Return where in the input a character stands. Those before it are not asked for again."""
         self._n_bytes += len(_encode(self._text[self._n_counted : place]))
         self._n_counted = place
         return self._n_bytes
-
-    # ------------------------------------------------------------------------- what an array holds
-
-    def _take_early(self, value: object, end: int) -> None:
-        """Take one of the rows by which it is told what the rows of an array hold."""
-        if self._undecided or isinstance(value, dict):
-            offset = self._count_bytes(self._at)
-            self._undecided.append((value, offset, _encode(self._text[self._at : end])))
-            if len(self._undecided) == _MAX_SAMPLED:
-                self._decide()
-            return
-        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-            raise SourceError(
-                f"{self._intake.name}: the first row of the JSON array does not name the columns; "
-                f"it stands at byte {self._count_bytes(self._at):,}"
-            )
-        taker = _RowTaker(value, self._intake, self._settings)
-        self._take = taker.take
-        # Some servers name no columns, and the user says which one it is.
-        if "://" in value[taker.url] and (reason := self._take(value)) is not None:
-            self._reject(reason, end)
-
-    def _decide(self) -> None:
-        """Find out which members the objects of an array have, and take those seen so far."""
-        if not self._undecided:
-            return
-        rows, self._undecided = self._undecided, []
-        found = find_members((row[0] for row in rows), self._settings, self._intake.name)
-        self._take = partial((found or NO_MEMBERS).take, self._intake.collector)
-        for value, offset, text in rows:
-            if (reason := self._take(value)) is not None:
-                self._intake.reject(reason, text, offset=offset)
-
-
-class _RowTaker:
-    """Takes the rows of an array of which the first one names the columns."""
-
-    def __init__(self, names: list[str], intake: Intake, settings: Settings) -> None:
-        columns = find_columns(names, settings, source=intake.name)
-        self._columns = [(FIELDS[field], position) for field, position in columns.items()]
-        self.url = columns[URL]
-        self._collector = intake.collector
-        self._n_cells = -1  # of the row before
-
-    def take(self, row: object) -> str | None:
-        """Take a row in as a record; return why it is rejected, or None if it is not."""
-        n_before, self._n_cells = self._n_cells, len(row) if isinstance(row, list) else -1
-        if not isinstance(row, list):
-            return "no-row"
-        if len(row) == 1 and n_before == 0:
-            # An empty row announces the key from which the server would go on.
-            self._collector.exclude("resume-key")
-            return None
-        if len(row) <= self.url:
-            return "too-few-cells" if row else None
-        try:
-            # As almost all are.
-            fields: dict[str, Any] = {
-                field: cell.encode()
-                for field, position in self._columns
-                if (cell := row[position]) and cell != "-"
-            }
-        except (AttributeError, IndexError, UnicodeEncodeError):
-            fields = to_fields((field, row[at]) for field, at in self._columns if at < len(row))
-        return self._collector.add(**fields) if "url" in fields else "no-url"
 
 
 def _is_cut(error: Exception) -> bool:

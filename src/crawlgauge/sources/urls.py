@@ -10,8 +10,6 @@ from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.lines import Line, scan_lines
 from crawlgauge.sources.what_counts import Settings
 
-__all__ = ["MAX_URL_BYTES", "read_url_list"]
-
 MAX_URL_BYTES = 1 << 16
 """Longer lines are no URLs that any crawler fetched, but a file without line ends."""
 

@@ -14,12 +14,9 @@ from functools import partial
 from itertools import chain, pairwise
 from typing import Any, BinaryIO, NamedTuple
 
-from crawlgauge.errors import SourceError
-from crawlgauge.sources.captures import printable
+from crawlgauge.errors import SourceError, printable
 from crawlgauge.sources.decompress import Broken, Stream, check_expansion
 from crawlgauge.sources.what_counts import DEFAULT_MAX_EXPANSION, Settings
-
-__all__ = ["looks_like_wacz", "open_wacz"]
 
 _MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
 """Of a ZIP file with and without members."""
@@ -187,7 +184,11 @@ class _Resource(NamedTuple):
 def _read_resources(
     stream: Stream, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]
 ) -> dict[str, _Resource]:
-    """Return what datapackage.json lists, by name; nothing if there is none."""
+    """Return what datapackage.json lists, by name; nothing if there is none.
+
+    Versions 1.0 of WACZ state size and checksum as ``stats`` and ``hashing``, later ones as
+    ``bytes`` and ``hash``.
+    """
     info = members.get(_PACKAGE)
     if info is None:
         _log.warning("%s has no %s; its files cannot be compared with it", stream.name, _PACKAGE)
@@ -195,27 +196,16 @@ def _read_resources(
     try:
         if info.file_size > _MAX_PACKAGE_BYTES:
             raise ValueError(f"it has {info.file_size:,} bytes")  # noqa: TRY301 - one report for all
-        return _parse_package(b"".join(_read_member(archive, info, DEFAULT_MAX_EXPANSION)))
+        document = json.loads(b"".join(_read_member(archive, info, DEFAULT_MAX_EXPANSION)))
+        entries = document.get("resources", []) if isinstance(document, dict) else None
+        if not isinstance(entries, list):
+            raise ValueError("it is no data package")  # noqa: TRY004, TRY301 - the document's
     except (Broken, ValueError, RecursionError) as error:
         cause = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        reason, lost = (
-            f"it cannot be understood ({cause})",
-            "the sizes and checksums of the WACZ's files",
-        )
-        stream.report_loss(reason, lost, file=_name_member(stream, _PACKAGE))
+        lost = "the sizes and checksums of the WACZ's files"
+        place = _name_member(stream, _PACKAGE)
+        stream.report_loss(f"it cannot be understood ({cause})", lost, file=place)
         return {}
-
-
-def _parse_package(text: bytes) -> dict[str, _Resource]:
-    """Return the files that a datapackage.json lists; `ValueError` if it is none.
-
-    Versions 1.0 of WACZ state size and checksum as ``stats`` and ``hashing``, later ones as
-    ``bytes`` and ``hash``.
-    """
-    document = json.loads(text)
-    entries = document.get("resources", []) if isinstance(document, dict) else None
-    if not isinstance(entries, list):
-        raise ValueError("it is no data package")  # noqa: TRY004 - the document's, not the caller's
     return {
         entry["path"]: _read_entry(entry)
         for entry in entries

@@ -7,8 +7,10 @@ from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake, readable
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.records import (
+    BLANK_LINE,
     HTTP_STATUS,
     MAX_HEADER_BYTES,
+    MAX_HTTP_BYTES,
     STATUS_LINE_BYTES,
     Record,
     RecordReader,
@@ -18,15 +20,12 @@ from crawlgauge.sources.records import (
 )
 from crawlgauge.sources.what_counts import Settings
 
-__all__ = ["looks_like_warc", "read_warc"]
-
 _MAGIC = re.compile(rb"[\r\n]*WARC/\d+\.\d+")
 _FIRST_LINE = re.compile(rb"[\r\n]*WARC/\d{1,3}\.\d{1,3} *\r*\n")
 _START = re.compile(
     rb"WARC/\d{1,3}\.\d{1,3} {0,3}\r{0,2}\n(?:WARC-[a-z-]{1,40}|Content-[a-z]{1,20}) {0,3}:",
     re.IGNORECASE,
 )
-_START_BYTES = 80
 _VERSION = re.compile(rb"WARC/[0-9 \r]{0,17}\.[0-9 \r]{0,17}\n")
 _VERSION_BYTES = 24
 _PART_OF_VERSION = re.compile(rb"W(?:A(?:R(?:C(?:/[0-9. \r]*)?)?)?)?")
@@ -64,7 +63,6 @@ _USUAL = re.compile(
 )
 """A capture as most crawlers write it. What is odd in any way is read field by field."""
 _USUAL_BYTES = 1 << 12
-_BLANK_LINE = re.compile(rb"\n\r*\n")
 _HEADER_END = re.compile(rb"\n(?:\r*\n|" + _START.pattern + rb")", re.IGNORECASE)
 """A blank line, or what another record begins with."""
 _FOLD = re.compile(rb"\n[ \t]*")
@@ -72,15 +70,10 @@ _MAX_DIGITS = 15
 """No file has 10^15 bytes; a longer number is no length."""
 
 _CAPTURES = frozenset({b"response", b"resource", b"revisit"})
-_OTHER_KINDS = {
-    name.encode(): name
-    for name in ("request", "metadata", "warcinfo", "conversion", "continuation")
-}
+_OTHER_KINDS = (b"request", b"metadata", b"warcinfo", b"conversion", b"continuation")
 """Records that tell about captures, or hold what was made of them."""
 _HTTP_MESSAGE = re.compile(rb"application/http[ \t\n\v\f\r]*(?:;|\Z)", re.IGNORECASE)
 _REVISIT = b"warc/revisit"
-_MAX_HTTP_BYTES = 1 << 16
-"""HTTP headers end before, as servers and clients refuse longer ones."""
 _PAGE = re.compile(rb"\s*(?:https?|ftps?)://[^/?#\s]", re.IGNORECASE)
 
 _FIELD_NAME = re.compile(rb"^((?:WARC|Content)-[A-Za-z0-9-]*)[ \t]*:", re.MULTILINE)
@@ -128,7 +121,14 @@ def read_warc(stream: Stream, intake: Intake, settings: Settings) -> Iterator[No
     """
     intake.collector.begin(has_pages=True)
     beginning = stream.beginning()
-    _check_format(stream)
+    # One whose beginning is lost has records further on.
+    if not _FIRST_LINE.match(beginning) and not _START.search(beginning):
+        if not looks_like_warc(beginning):
+            refuse_other_format("WARC", stream)
+        raise SourceError(
+            f"{stream.name} is WARC of a version before 0.18 or none at all: it begins with "
+            f"{readable(beginning[:40])!r}; convert it to WARC 1.0 first"
+        )
     _refuse_derivative(beginning, stream.name)
     reader = _WarcReader(stream, intake, settings)
     yield from reader.read()
@@ -151,7 +151,7 @@ class _WarcReader(RecordReader):
     """
 
     title = "WARC"
-    start_bytes = _START_BYTES
+    start_bytes = 80
 
     def __init__(self, stream: Stream, intake: Intake, settings: Settings) -> None:
         super().__init__(stream, intake, settings)
@@ -201,8 +201,8 @@ class _WarcReader(RecordReader):
         end = body + int(length)
         kind = fields.get(_TYPE, b"").lower()
         if kind not in _CAPTURES:
-            other_kind = _OTHER_KINDS.get(kind, "unknown-type") if kind else ""
-            return Record(body, end, other_kind)
+            other_kind = kind if kind in _OTHER_KINDS or not kind else b"unknown-type"
+            return Record(body, end, other_kind.decode())
         media = fields.get(_CONTENT_TYPE)
         is_http = not media or _HTTP_MESSAGE.match(media)
         fields = {name: _join_lines(value) for name, value in fields.items()}
@@ -216,19 +216,11 @@ class _WarcReader(RecordReader):
         # WARC 1.0 had angle brackets in its grammar, and some writers put them.
         if url and len(url) > 1 and url.startswith(b"<") and url.endswith(b">"):
             url = url[1:-1]
-        return Record(
-            body,
-            end,
-            None,
-            url,
-            fields.get(_DATE),
-            status,
-            mime or None,
-            fields.get(_DIGEST) or None,
-            self.file_name if self._group is None else self._group_of(url, fields),
-            is_http=status is not None,
-            has_payload=not is_revisit,
-        )
+        group = self.file_name if self._group is None else self._group_of(url, fields)
+        digest, time = fields.get(_DIGEST) or None, fields.get(_DATE)
+        record = Record(body, end, None, url, time, status, mime or None, digest, group)
+        record.is_http, record.has_payload = status is not None, not is_revisit
+        return record
 
     def _find_header(self, at: int, next_member: int) -> tuple[int, int, int]:
         """Return where the first line of a header ends, where its last one does, and the body."""
@@ -273,13 +265,13 @@ class _WarcReader(RecordReader):
         self, at: int, next_member: int, body: int, end: int
     ) -> tuple[bytes | None, bytes | None]:
         """Return status and media type of the HTTP message that a body is, if it is one."""
-        wanted = min(end, body + _MAX_HTTP_BYTES)
+        wanted = min(end, body + MAX_HTTP_BYTES)
         fence = self.find_fence(at, wanted) if wanted > next_member else None
         seen = min(wanted, len(self.data) if fence is None else fence)
         header = _HTTP_HEADER.match(self.data, body, seen)
         if seen < wanted:
             is_enough = seen - body >= STATUS_LINE_BYTES
-            if not (is_enough if header is None else _BLANK_LINE.search(self.data, body, seen)):
+            if not (is_enough if header is None else BLANK_LINE.search(self.data, body, seen)):
                 raise self.stop_short(fence, body)
         if header is None:
             return None, None
@@ -292,26 +284,13 @@ def _join_lines(value: bytes) -> bytes:
     return _FOLD.sub(b" ", value).replace(b"\r", b"")
 
 
-def _check_format(stream: Stream) -> None:
-    """Refuse what is no WARC; one whose beginning is lost has records further on."""
-    beginning = stream.beginning()
-    if _FIRST_LINE.match(beginning) or _START.search(beginning):
-        return
-    if looks_like_warc(beginning):
-        raise SourceError(
-            f"{stream.name} is WARC of a version before 0.18 or none at all: it begins with "
-            f"{readable(beginning[:40])!r}; convert it to WARC 1.0 first"
-        )
-    refuse_other_format("WARC", stream)
-
-
 _FIRST_KIND = re.compile(rb"^warc-type[ \t]*:[ \t]*+(?!warcinfo)", re.IGNORECASE | re.MULTILINE)
 
 
 def _refuse_derivative(beginning: bytes, name: str) -> None:
     """Refuse WAT and WET files, told by the first record that is no warcinfo."""
     kind = _FIRST_KIND.search(beginning)
-    end = kind and _BLANK_LINE.search(beginning, kind.end())
+    end = kind and BLANK_LINE.search(beginning, kind.end())
     if kind is None or end is None:
         return
     header = beginning[beginning.rfind(b"WARC/", 0, kind.start()) : end.start()].lower()

@@ -8,24 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.errors import SourceError
-from crawlgauge.keys.names import Names, host_of_capture
+from crawlgauge.keys.names import UNKNOWN_TYPES, Names, host_of_capture
 from crawlgauge.keys.rules import BY_TEXT, BY_URL, GIVEN, SURT, KeyRule
 from crawlgauge.keys.scope import Scope
 from crawlgauge.keys.surt import canonical_surt
 
-__all__ = ["DEFAULT_MAX_EXPANSION", "DEFAULT_STATUS", "Settings", "WhatCounts"]
-
 DEFAULT_STATUS = "2xx,none"
 DEFAULT_MAX_EXPANSION = 500.0
 """Real indexes and logs expand 5 to 50 times, highly repetitive ones 200 times."""
+
+DEFAULT_RATE = 20.0
+"""Requests a minute to one CDX server: the Wayback Machine allows about 24."""
 
 _ANY = "any"
 _NONE = "none"
 _N_STATUSES = 1000
 _STATUS_WORD = re.compile(r"([1-9])xx|(\d{3})(?:-(\d{3}))?")
 _MIME_WORD = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/(\*|[A-Za-z0-9!#$&^_.+-]+)")
-_UNKNOWN_MIMES = (b"", b"-", b"unk", b"no-type", b"unknown", b"warc/revisit")
-"""What indexes and logs write where the media type is not known, or not that of the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +81,7 @@ class WhatCounts:
     def judge_type(self, text: bytes) -> str:
         """Return why captures of a media type do not count; nothing if they do."""
         kind = text.partition(b";")[0].strip().lower()
-        if kind in _UNKNOWN_MIMES:
+        if kind in (b"", *UNKNOWN_TYPES):
             return "no-mime"
         for word in _split(self.mime or ""):
             wanted = word.lower().encode()
@@ -117,8 +116,15 @@ class Settings:
         Whether damage is noted and got over; else it is an error.
     names
         Numbers the hosts and media types of all captures.
+    memory
+        How many bytes reading, sorting and all else may take together.
+    rate_per_minute
+        How often a CDX server may be asked.
     keeps_urls
         Whether the URLs themselves are wanted, in the place of digests.
+    site, own_agents
+        Of access logs: the address of the host that the log is of, where its lines do not say it,
+        and parts of the names of crawlers whose fetches do not count.
     """
 
     key_rule: KeyRule = SURT
@@ -131,8 +137,12 @@ class Settings:
     group: str | None = None
     max_expansion: float = DEFAULT_MAX_EXPANSION
     keep_damaged: bool = False
+    memory: int = 1 << 31
+    rate_per_minute: float = DEFAULT_RATE
     names: Names = field(default_factory=Names)
     keeps_urls: bool = False
+    site: str | None = None
+    own_agents: tuple[str, ...] = ()
 
     @property
     def rule(self) -> str:

@@ -5,8 +5,11 @@ counting of hash ranges. Spark hands out the work, carries sorted keys between m
 again what has failed.
 """
 
-from crawlgauge.spark.adding import add, add_list, split
-from crawlgauge.spark.counting import overlaps
-from crawlgauge.spark.session import start
+from crawlgauge.spark.session import check_packages, start
+
+check_packages("pyarrow")
+# These import it.
+from crawlgauge.spark.adding import add, add_list, split  # noqa: E402
+from crawlgauge.spark.counting import overlaps  # noqa: E402
 
 __all__ = ["add", "add_list", "overlaps", "split", "start"]

@@ -1,8 +1,8 @@
 """Add crawls with Spark: it reads the files, or tables, that are read on this machine otherwise.
 
-The way of `add`: tasks read (`tasks`), keys are shuffled by hash range, and other tasks merge them.
-What is merged stays on the disks of the cluster until the driver, which writes the set, has taken
-it, one range after the other.
+The way of `add`: the inputs are cut into pieces; tasks read these (`tasks`), keys are shuffled by
+hash range, and other tasks merge them. What is merged stays on the disks of the cluster until the
+driver, which writes the set, has taken it, one range after the other.
 """
 
 import datetime as dt
@@ -11,23 +11,27 @@ import os
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace as changed
 from functools import partial
-from typing import TYPE_CHECKING, Self, Unpack, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
-from crawlgauge.errors import StoreError
+from crawlgauge.core.batch import Captures
+from crawlgauge.errors import SourceError, StoreError
 from crawlgauge.ingest.adding import (
     Addition,
+    Reader,
     SplitResult,
     add_split,
     add_to_store,
     open_for_adding,
 )
 from crawlgauge.ingest.builder import MAX_ATTRIBUTES, LevelBuilder, SetBuilder
-from crawlgauge.ingest.crawl_list import NewCrawl, find_all, read_crawl_list
+from crawlgauge.ingest.crawl_list import NewCrawl, choose_crawls, find_all
 from crawlgauge.ingest.options import Choices, ReadOptions, choose_when_present
 from crawlgauge.ingest.sorting import SortedKeys
 from crawlgauge.ingest.splitting import OneCrawl, Period, Splitter, choose_cut
@@ -36,14 +40,23 @@ from crawlgauge.keys.rules import BY_URL
 from crawlgauge.keys.sampling import KEY_BITS, WHOLE, count_ranges
 from crawlgauge.locations import StrPath
 from crawlgauge.provenance import Input
+from crawlgauge.sources.captures import MAX_EXAMPLES
+from crawlgauge.sources.cdx_server import is_query
 from crawlgauge.sources.columns import find_columns
-from crawlgauge.sources.inputs import InputFiles
-from crawlgauge.sources.reading import MAX_EXAMPLES, ReadingProgress, ReadInputs
-from crawlgauge.sources.remote import RemotePath, is_remote, to_path
+from crawlgauge.sources.decompress import STDIN, Stream
+from crawlgauge.sources.detect import find_format
+from crawlgauge.sources.inputs import InputFiles, can_be_reread, identify_file
+from crawlgauge.sources.reading import ReadingProgress, ReadInputs
+from crawlgauge.sources.remote import RemotePath, is_remote
 from crawlgauge.sources.what_counts import Settings
+from crawlgauge.sources.zipnum import (
+    looks_like_zipnum_index,
+    looks_like_zipnum_locations,
+    read_cluster,
+)
 from crawlgauge.spark import tasks
-from crawlgauge.spark.pieces import plan_inputs
 from crawlgauge.spark.session import Watcher, count_cores, explain_failure, map_items, watch_tasks
+from crawlgauge.spark.tasks import Piece
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.key_set import Keys
 
@@ -51,8 +64,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
     from crawlgauge.sources.captures import Rejection
-
-__all__ = ["add", "add_list", "split"]
 
 TASK_MEMORY = 512 << 20
 """What a task takes for its keys and attributes, unless the user says otherwise: it fits beside
@@ -67,6 +78,13 @@ _FEW_KEYS = 1 << 20
 """To ask task by task, so that memory stays small, takes longer than to ask all at once."""
 _COLUMN_NAMES = ("url", "urlkey", "timestamp", "status", "mime", "digest")
 """What columns of a table are called for the reader, by field."""
+
+PIECE_BYTES = 128 << 20
+"""What a task reads at least, where there is so much: as large as the splits of Spark itself."""
+_SPLITTABLE = frozenset({"urls", "cdxj", "jsonl", "crawl-log"})
+"""Formats of lines that mean the same wherever they stand."""
+_N_THREADS = 16
+"""To look at many files at once takes no longer than the slowest answer of the file system."""
 
 _known_slots: dict[int, dict[int, int]] = {}
 _log = logging.getLogger(__name__)
@@ -120,19 +138,20 @@ def add(
         as before.
     """
     present = choose_when_present(replace=replace, append=append)
-    table, files = _read_source(source, append=append)
+    table, files = _read_source(source, options, append=append)
     crawl = NewCrawl.of(label, date, files)
     with (
         _open(spark, store, options, progress) as (opened, choices),
-        _SparkReader(spark, table) as reader,
+        _reading(spark, table) as read,
     ):
-        return add_to_store(opened, crawl, choices, present, read=reader.read)
+        return add_to_store(opened, crawl, choices, present, read=read)
 
 
 def add_list(
     spark: "SparkSession",
-    crawl_list: StrPath,
+    crawl_list: StrPath | None = None,
     *,
+    each: StrPath | Iterable[StrPath] | None = None,
     store: StrPath | None = None,
     replace: bool = False,
     append: bool = False,
@@ -140,13 +159,13 @@ def add_list(
     on_added: Callable[[Addition], None] | None = None,
     **options: Unpack[ReadOptions],
 ) -> tuple[Addition, ...]:
-    """Add all crawls of a CSV list (``label,date,path``) with Spark, one after the other.
+    """Add all crawls of a list, or one of each file, with Spark, one after the other.
 
     Parameters
     ----------
     spark
         The session.
-    crawl_list, on_added
+    crawl_list, each, on_added
         As for `add_crawls`.
     store, replace, append, progress, **options
         As for `add`.
@@ -157,12 +176,12 @@ def add_list(
         As for `add`; crawls before the one that failed are in the store.
     """
     present = choose_when_present(replace=replace, append=append)
-    crawls = read_crawl_list(to_path(os.fspath(crawl_list)))
+    crawls = choose_crawls(crawl_list, each, options)
     additions = []
     with _open(spark, store, options, progress) as (opened, choices):
         for crawl in crawls:
-            with _SparkReader(spark) as reader:
-                additions.append(add_to_store(opened, crawl, choices, present, read=reader.read))
+            with _reading(spark) as read:
+                additions.append(add_to_store(opened, crawl, choices, present, read=read))
             if on_added is not None:
                 on_added(additions[-1])
     return tuple(additions)
@@ -201,9 +220,9 @@ def split(
         If not just one of `period` and `pattern` is given.
     """
     cut = choose_cut(period, pattern, field)
-    present, files = choose_when_present(replace=replace, append=False), find_all(inputs)
-    with _open(spark, store, options, progress) as (opened, choices), _SparkReader(spark) as reader:
-        return add_split(opened, files, cut, choices, present, read=reader.read)
+    present, files = choose_when_present(replace=replace, append=False), find_all(inputs, options)
+    with _open(spark, store, options, progress) as (opened, choices), _reading(spark) as read:
+        return add_split(opened, files, cut, choices, present, read=read)
 
 
 @contextmanager
@@ -216,97 +235,80 @@ def _open(
 
 
 def _read_source(
-    source: "DataFrame | StrPath | Iterable[StrPath]", *, append: bool
+    source: "DataFrame | StrPath | Iterable[StrPath]", options: ReadOptions, *, append: bool
 ) -> "tuple[DataFrame | None, InputFiles]":
     if not hasattr(source, "mapInArrow"):
-        return None, find_all(source)
+        return None, find_all(source, options)
     if append:
         raise StoreError(
             "a table cannot be appended to a crawl, as it cannot be told whether it is in it "
             "already; unite the tables and add them with replace=True"
         )
-    return cast("DataFrame", source), InputFiles(names=(tasks.TABLE,), repeated=())
+    return cast("DataFrame", source), InputFiles(names=(tasks.TABLE,))
 
 
 # ----------------------------------------------------------------------------------------- reading
 
 
-class _SparkReader:
-    """Reads crawls with Spark; what it has made is released in the end.
+@contextmanager
+def _reading(spark: "SparkSession", table: "DataFrame | None" = None) -> Iterator[Reader]:
+    """Give what reads crawls with Spark, from a table or from files; release what it has made."""
+    from pyspark import StorageLevel
 
-    Parameters
-    ----------
-    spark
-        The session.
-    table
-        Captures to read instead of files; None for files.
-    """
+    with ExitStack() as kept:
 
-    def __init__(self, spark: "SparkSession", table: "DataFrame | None" = None) -> None:
-        self._spark = spark
-        self._table = table
-        self._kept: list[DataFrame] = []
+        def read(
+            inputs: InputFiles,
+            choices: Choices,
+            target: OneCrawl | Splitter,
+            _progress: ReadingProgress | None,  # Spark tells of its tasks.
+        ) -> ReadInputs:
+            label, most = target.label, target.row_threshold
+            plan = tasks.Plan(choices, label, target.cut, target.needs_times, most)
+            frame, plan = _run(spark, table, inputs, plan)
+            kept.callback(frame.persist(StorageLevel.DISK_ONLY).unpersist)
+            merged = _Merged(frame, plan)
+            for one in sorted({one for report in merged.reports for one in report.crawls}):
+                merged.fill(target.builder(one), one)
+            for report in merged.reports:
+                target.rest.update(report.rest)
+            found = merged.describe()
+            return (
+                found if table is None else changed(found, inputs=(merged.describe_table(label),))
+            )
 
-    def __enter__(self) -> Self:
-        return self
+        yield read
 
-    def __exit__(self, *error: object) -> None:
-        while self._kept:
-            self._kept.pop().unpersist()
 
-    def read(
-        self,
-        inputs: InputFiles,
-        choices: Choices,
-        target: OneCrawl | Splitter,
-        progress: ReadingProgress | None,  # noqa: ARG002 - Spark tells of its tasks
-    ) -> ReadInputs:
-        """Read inputs into a target, as `ingest.adding.read_here` does."""
-        label, most = target.label, target.row_threshold
-        plan = tasks.Plan(choices, label, target.cut, target.needs_times, most)
-        merged = self._run(inputs, plan)
-        for one in sorted({one for report in merged.reports for one in report.crawls}):
-            merged.fill(target.builder(one), one)
-        for report in merged.reports:
-            target.rest.update(report.rest)
-        read = merged.describe()
-        if self._table is not None:
-            read = changed(read, inputs=(merged.describe_table(label),))
-        return read
-
-    def _run(self, inputs: InputFiles, plan: tasks.Plan) -> "_Merged":
-        """Let tasks read, and others merge what they have found."""
-        from pyspark import StorageLevel
-
-        spark, n_tasks = self._spark, _TASKS_PER_CORE * count_cores(self._spark)
-        settings, threshold = plan.settings(Names()), plan.choices.sampling.threshold
-        for name in inputs.repeated:
-            _log.warning("%s was named more than once; it is read once", name)
-        if self._table is None:
-            groups = plan_inputs(inputs, settings, n_tasks)
-            n_bytes = sum(piece.n_bytes for group in groups for piece in group if not piece.end)
-            n_parts = max(n_tasks, n_bytes // _BYTES_PER_PART)
-        else:
-            # Nobody knows how large a table is before it is computed.
-            n_parts = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
-            plan = changed(plan, choices=changed(plan.choices, column=None, format="parquet"))
-        bits = tasks.choose_bits(min(_MAX_PARTS, n_parts), threshold)
-        n_parts = count_ranges(bits, threshold)
-        plan = changed(
-            plan,
-            range_bits=bits,
-            slots=_find_slots(spark, n_parts),
-            addresses=tuple(RemotePath(name).address for name in inputs.names if is_remote(name)),
-            folder=os.getcwd(),  # noqa: PTH109 - a string for the tasks
-        )
-        if self._table is None:
-            rows = map_items(spark, groups, partial(tasks.read_pieces, plan), tasks.SCHEMA)
-        else:
-            columns = _select_columns(self._table, settings)
-            rows = columns.mapInArrow(partial(tasks.read_table, plan), tasks.SCHEMA)
-        merged = rows.repartition(n_parts, "slot").mapInArrow(tasks.merge_rows, tasks.SCHEMA)
-        self._kept.append(merged.persist(StorageLevel.DISK_ONLY))
-        return _Merged(merged, plan)
+def _run(
+    spark: "SparkSession", table: "DataFrame | None", inputs: InputFiles, plan: tasks.Plan
+) -> "tuple[DataFrame, tasks.Plan]":
+    """Let tasks read, and others merge what they have found."""
+    n_tasks = _TASKS_PER_CORE * count_cores(spark)
+    settings, threshold = plan.choices.reading(Names(), plan.cut), plan.choices.sampling.threshold
+    if table is None:
+        groups = _plan_inputs(inputs, settings, n_tasks)
+        n_bytes = sum(piece.n_bytes for group in groups for piece in group if not piece.end)
+        n_parts = max(n_tasks, n_bytes // _BYTES_PER_PART)
+    else:
+        # Nobody knows how large a table is before it is computed.
+        n_parts = int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+        plan = changed(plan, choices=changed(plan.choices, column=None, format="parquet"))
+    bits = tasks.choose_bits(min(_MAX_PARTS, n_parts), threshold)
+    n_parts = count_ranges(bits, threshold)
+    plan = changed(
+        plan,
+        range_bits=bits,
+        slots=_find_slots(spark, n_parts),
+        addresses=tuple(RemotePath(name).address for name in inputs.names if is_remote(name)),
+        folder=os.getcwd(),  # noqa: PTH109 - a string for the tasks
+    )
+    if table is None:
+        rows = map_items(spark, groups, partial(tasks.read_pieces, plan), tasks.SCHEMA)
+    else:
+        columns = _select_columns(table, settings)
+        rows = columns.mapInArrow(partial(tasks.read_table, plan), tasks.SCHEMA)
+    return rows.repartition(n_parts, "slot").mapInArrow(tasks.merge_rows, tasks.SCHEMA), plan
 
 
 def _find_slots(spark: "SparkSession", n_tasks: int) -> tuple[int, ...]:
@@ -331,6 +333,85 @@ def _select_columns(table: "DataFrame", settings: Settings) -> "DataFrame":
     names = [f"`{name.replace('`', '``')}`" for name in table.columns]
     chosen = (f"{names[place]} as {_COLUMN_NAMES[field]}" for field, place in found.items())
     return table.selectExpr(*chosen)
+
+
+# ------------------------------------------------------------------------- pieces of the inputs
+
+
+def _plan_inputs(inputs: InputFiles, settings: Settings, n_tasks: int) -> list[tuple[Piece, ...]]:
+    """Return what each task reads; small files are put together beyond as many as can run."""
+    for name in inputs.names:
+        if is_query(name):
+            raise SourceError(f"{name}: one machine asks a CDX server; use --engine local for that")
+        if not can_be_reread(name):
+            what = "standard input" if name == STDIN else f"{name}, which is no regular file,"
+            raise SourceError(
+                f"{what} cannot be read by the tasks of Spark; save it to a file that all of them "
+                "can reach, or use --engine local"
+            )
+    looked = list(_look_at_all(inputs, settings))
+    cut = (part for piece in looked for part in _cut(piece))
+    pieces = [changed(piece, number=number) for number, piece in enumerate(cut)]
+    n_bytes = sum(piece.n_bytes for piece in looked)
+    return list(_group(pieces, min(PIECE_BYTES, n_bytes // n_tasks)))
+
+
+def _look_at_all(inputs: InputFiles, settings: Settings) -> Iterator[Piece]:
+    """Yield all inputs in order; those that an index leads to stand before it, as when read."""
+    known = {identify_file(name) for name in inputs.names}
+    with ThreadPoolExecutor(_N_THREADS) as pool:
+        for found in pool.map(lambda name: _look(name, inputs, settings), inputs.names):
+            for part in found.leads_to:
+                if identify_file(part) not in known:
+                    known.add(identify_file(part))
+                    yield changed(_look(part, inputs, settings), through=found.name)
+            yield found
+
+
+def _look(name: str, inputs: InputFiles, settings: Settings) -> Piece:
+    """Return an input as one piece, with the format if it can be cut."""
+    # Where a server does not tell the size, it is one piece that is as large as others.
+    n_bytes = inputs.sizes.get(name, PIECE_BYTES)
+    piece = Piece(
+        number=0, name=name, n_bytes=n_bytes if is_remote(name) else Path(name).stat().st_size
+    )
+    try:
+        with Stream(name) as stream:
+            beginning = stream.beginning()
+            if looks_like_zipnum_index(beginning):
+                names = tuple(str(path) for path, _ in read_cluster(stream))
+                return changed(piece, leads_on=True, leads_to=names)
+            if looks_like_zipnum_locations(beginning):
+                return changed(piece, leads_on=True)
+            is_plain = stream.place == stream.n_read
+        if not is_plain or piece.n_bytes <= PIECE_BYTES:
+            return piece
+        kind = find_format(beginning, settings, name).name
+    except SourceError:
+        return piece  # The task that reads it says so, unless one before it has more to say.
+    return changed(piece, format=kind if kind in _SPLITTABLE else None)
+
+
+def _cut(whole: Piece) -> Iterator[Piece]:
+    yield whole
+    if whole.format is not None:
+        for start in range(0, whole.n_bytes, PIECE_BYTES):
+            end = min(start + PIECE_BYTES, whole.n_bytes)
+            yield changed(whole, n_bytes=end - start, start=start, end=end)
+
+
+def _group(pieces: Iterable[Piece], most: int) -> Iterator[tuple[Piece, ...]]:
+    """Put small inputs together, but not so many that there is no work for all."""
+    group: list[Piece] = []
+    n_grouped = 0
+    for piece in pieces:
+        if group and n_grouped + piece.n_bytes > most:
+            yield tuple(group)
+            group, n_grouped = [], 0
+        group.append(piece)
+        n_grouped += piece.n_bytes
+    if group:
+        yield tuple(group)
 
 
 # ---------------------------------------------------------------------------------- what was found
@@ -422,7 +503,7 @@ class _Merged:
         end = (last + 1) << (KEY_BITS - self._plan.range_bits)
         builder.row_threshold = min(builder.row_threshold, end)
         for row in self._fetch(label, tasks.ATTRIBUTES, 0, last):
-            builder.add(tasks.summarise(rows=tasks.unpack_attributes(row["data"], builder.names)))
+            builder.add(Captures(rows=tasks.unpack_attributes(row["data"], builder.names)))
 
 
 def _collect(frame: "DataFrame") -> "list[Row]":

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from crawlgauge.core.sets import MaskCounts, count_masks
+from crawlgauge.core.sets import MaskCounts
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import count_ranges
 from crawlgauge.locations import StrPath, find_store
 from crawlgauge.overlaps import histories
-from crawlgauge.overlaps.counting import Counted, SetCounts, count_store, count_to_end
-from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, pairs_of_masks
+from crawlgauge.overlaps.counting import Counted, Counts, count_group, count_store, count_to_end
+from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.spark.session import (
     Watcher,
@@ -29,12 +29,10 @@ from crawlgauge.spark.session import (
 from crawlgauge.spark.tasks import choose_bits
 from crawlgauge.store.catalogue import open_store
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.ranges import HashRange, Part, SetReaders, choose_range_bits
+from crawlgauge.store.ranges import HashRange
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-__all__ = ["count_with_spark", "overlaps"]
 
 _TASKS_PER_CORE = 4
 _MAX_GROUPS = 1 << 10
@@ -83,7 +81,7 @@ def overlaps(
         )
 
 
-def count_with_spark(spark: "SparkSession", sets: Sequence[CrawlSet], threshold: int) -> SetCounts:
+def count_with_spark(spark: "SparkSession", sets: Sequence[CrawlSet], threshold: int) -> Counts:
     """Count the keys of sets in the place of this machine; see `overlaps.counting.Engine`."""
     reachable = [
         replace(one, folder=one.folder.resolve()) if isinstance(one.folder, Path) else one
@@ -99,11 +97,10 @@ def _count_once(spark: "SparkSession", sets: Sequence[CrawlSet], threshold: int)
     n_tasks = min(_MAX_GROUPS, _TASKS_PER_CORE * count_cores(spark))
     bits = choose_bits(n_tasks, threshold)
     groups = [HashRange(number=n, bits=bits) for n in range(count_ranges(bits, threshold))]
-    most = histories.MAX_HISTORIES
-    upper = np.zeros((len(sets), len(sets)), np.int64)
+    n_shared = np.zeros((len(sets), len(sets)), np.int64)
     total = MaskCounts(min(len(sets), MAX_HISTORY_CRAWLS))
     full = None
-    count = partial(_count_group, sets, threshold, most)
+    count = partial(_count_group, sets, threshold)
     counted = map_items(spark, groups, count, _SCHEMA).persist(StorageLevel.DISK_ONLY)
     try:
         with explain_failure("counting overlaps"):
@@ -111,38 +108,24 @@ def _count_once(spark: "SparkSession", sets: Sequence[CrawlSet], threshold: int)
             counted.selectExpr("count(pairs)").collect()
             rows = counted.toLocalIterator(prefetchPartitions=True)
             for group, (pairs, masks, counts) in zip(groups, rows, strict=True):
-                upper += np.frombuffer(pairs, np.int64).reshape(upper.shape)
+                n_shared += np.frombuffer(pairs, np.int64).reshape(n_shared.shape)
                 if full is None:
                     total.add(np.frombuffer(masks, np.uint64), np.frombuffer(counts, np.int64))
-                    full = group if len(total) > most else None
+                    full = group if len(total) > histories.MAX_HISTORIES else None
     finally:
         counted.unpersist()
-    return upper + np.triu(upper, 1).T, total.arrays(), full
+    return n_shared, total.arrays(), full
 
 
 def _count_group(
-    sets: Sequence[CrawlSet], threshold: int, most: int, group: HashRange
+    sets: Sequence[CrawlSet], threshold: int, group: HashRange
 ) -> list[pa.RecordBatch]:
-    """Count the keys of a group of hash ranges; `most` is how many histories there may be."""
-    upper = np.zeros((len(sets), len(sets)), np.int64)
-    has_masks = len(sets) <= MAX_HISTORY_CRAWLS
-    total = MaskCounts(min(len(sets), MAX_HISTORY_CRAWLS))
+    """Count the keys of a group of hash ranges."""
     with tell_driver():
-        readers = SetReaders([_see(one) for one in sets])
-        bits = max(choose_range_bits(sets), group.bits)
-        first = group.number << (bits - group.bits)
-        last = min(count_ranges(bits, threshold), (group.number + 1) << (bits - group.bits))
-        for number in range(first, last):
-            where = HashRange(number=number, bits=bits)
-            keys = readers.between(where.low, min(where.high, threshold))
-            counts = total if has_masks and len(total) <= most else upper
-            parts: list[Part] = [(place, some, None) for place, some in enumerate(keys)]
-            count_masks(parts, where.low, where.width, counts)
-    if has_masks:
-        upper += np.triu(pairs_of_masks(*total.arrays(), len(sets)))
+        n_shared, found, _ = count_group([_see(one) for one in sets], group, threshold)
     # If there are too many histories, these are too many for the driver too.
-    found = (upper, *total.arrays())
-    return [pa.record_batch([pa.array([one.tobytes()]) for one in found], _NAMES)]
+    columns = [pa.array([one.tobytes()]) for one in (n_shared, *found)]
+    return [pa.record_batch(columns, _NAMES)]
 
 
 def _see(one: CrawlSet) -> CrawlSet:

@@ -17,20 +17,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from crawlgauge import errors
 from crawlgauge.errors import CrawlgaugeError, Damage, DamagedInput, SparkError
+from crawlgauge.store.documents import from_plain, to_plain
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-__all__ = [
-    "Watcher",
-    "check_installed",
-    "count_cores",
-    "explain_failure",
-    "map_items",
-    "start",
-    "tell_driver",
-    "watch_tasks",
-]
 
 T = TypeVar("T")
 Watcher = Callable[[int, int], None]
@@ -51,6 +41,22 @@ _USUAL_CORES = 32
 _SECONDS_BETWEEN = 0.3
 
 
+def check_packages(*wanted: str) -> None:
+    """See that packages which Spark needs are installed.
+
+    Raises
+    ------
+    SparkError
+        If one is missing; it says what to install.
+    """
+    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
+    if not set(missing).isdisjoint(wanted):
+        raise SparkError(
+            f"the engine spark needs {' and '.join(missing)}, not installed here; run "
+            "pip install '.[spark]' in the checkout, and install Java 17 or newer"
+        )
+
+
 def check_installed() -> None:
     """See that Spark can be started at all.
 
@@ -59,12 +65,7 @@ def check_installed() -> None:
     SparkError
         If PySpark or Java is missing; it says what to install.
     """
-    missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise SparkError(
-            f"the engine spark needs {' and '.join(missing)}, not installed here; run "
-            "pip install 'crawlgauge[spark]', and install Java 17 or newer"
-        )
+    check_packages(*_NEEDED)
     home = os.environ.get("JAVA_HOME")
     if home and not (Path(home) / "bin" / "java").exists():
         raise SparkError(
@@ -278,10 +279,10 @@ def tell_driver() -> Iterator[None]:
         document = {
             "kind": type(error).__name__,
             "message": str(error),
-            "damage": error.damage.to_dict() if isinstance(error, DamagedInput) else None,
+            "damage": getattr(error, "damage", None),
         }
         # Without line ends, and in ASCII: whatever cuts or encodes the trace leaves it whole.
-        raise _FailedTask(f"{_MARK}{json.dumps(document)}{_MARK}") from None
+        raise _FailedTask(f"{_MARK}{json.dumps(document, default=to_plain)}{_MARK}") from None
 
 
 @contextmanager
@@ -315,7 +316,7 @@ def _read_failure(text: str, doing: str) -> CrawlgaugeError:
         )
     document = json.loads(found[1])
     if document["damage"] is not None:
-        return DamagedInput(Damage.from_dict(document["damage"]))
+        return DamagedInput(from_plain(document["damage"], Damage))
     kind: type[CrawlgaugeError] = getattr(errors, document["kind"], CrawlgaugeError)
     return kind(document["message"])
 

@@ -12,17 +12,17 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import chdir, contextmanager, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise
 from logging.handlers import BufferingHandler
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from crawlgauge.core.batch import ROW, Captures
+from crawlgauge.core.batch import Captures
 from crawlgauge.core.captures import Collector
 from crawlgauge.core.sets import first_captures, sort_unique
 from crawlgauge.errors import SourceError
@@ -34,31 +34,16 @@ from crawlgauge.keys.names import Names
 from crawlgauge.keys.rules import BY_URL
 from crawlgauge.keys.sampling import KEY_BITS, WHOLE
 from crawlgauge.sources.captures import Intake
-from crawlgauge.sources.decompress import fingerprint
+from crawlgauge.sources.decompress import Stream, fingerprint, open_file
 from crawlgauge.sources.detect import FORMATS
 from crawlgauge.sources.inputs import InputFiles
 from crawlgauge.sources.reading import ReadInputs, read_inputs
-from crawlgauge.sources.remote import conceal
+from crawlgauge.sources.remote import as_source_error, conceal, to_path
 from crawlgauge.sources.what_counts import Settings
-from crawlgauge.spark.pieces import LineStream, Piece
+from crawlgauge.sources.zipnum import Blocks
 from crawlgauge.spark.session import tell_driver
 from crawlgauge.store.key_set import Keys
 from crawlgauge.store.spilling import SpillFolder
-
-__all__ = [
-    "ATTRIBUTES",
-    "REPORT",
-    "SCHEMA",
-    "TABLE",
-    "Plan",
-    "TaskReport",
-    "choose_bits",
-    "merge_rows",
-    "read_pieces",
-    "read_table",
-    "summarise",
-    "unpack_attributes",
-]
 
 SCHEMA = "slot bigint, label string, what string, part bigint, n bigint, total bigint, data binary"
 """`what` is a level, `ATTRIBUTES` or `REPORT`, and `part` a hash range. Of keys, `n` says how many
@@ -75,6 +60,7 @@ _ROWS_PER_BATCH = 16
 TABLE = "the Spark table"
 
 _MAX_MESSAGES = 1 << 20
+_CHUNK_BYTES = 1 << 16
 _COUNTED = "n_captures n_no_status days first_time last_time rejected excluded"
 _COUNTED_OF_LEVEL = "n_captures n_by_digest excluded"
 
@@ -115,9 +101,39 @@ class Plan:
     addresses: tuple[str, ...] = ()
     folder: str = "."
 
-    def settings(self, names: Names) -> Settings:
-        """Return what readers are asked for; `names` numbers hosts and media types."""
-        return self.choices.reading(names, self.cut)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """One input, or a part of one, that a task reads.
+
+    Parameters
+    ----------
+    number
+        Its place in the order of the inputs.
+    name
+        The input as the user named it.
+    n_bytes
+        How many bytes it has.
+    through
+        The index that led to it, if the user did not name it.
+    leads_on, leads_to
+        Whether it only tells where captures are, and in which files, which other pieces read.
+    format
+        Of a file of lines that is read by several tasks; None for a file that one task reads.
+    start, end
+        Of such a file, where the lines of the piece begin and end. Without lines, at the very
+        beginning, it is the piece that takes the checksum of the file.
+    """
+
+    number: int
+    name: str
+    n_bytes: int
+    through: str | None = None
+    leads_on: bool = False
+    leads_to: tuple[str, ...] = ()
+    format: str | None = None
+    start: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +274,7 @@ class _Reading:
             self._target.needs_times = plan.needs_times
         else:
             self._target = Splitter(plan.cut, plan.choices, memory)
-        self._settings = plan.settings(self._target.names)
+        self._settings = plan.choices.reading(self._target.names, plan.cut)
 
     @property
     def key_threshold(self) -> int:
@@ -275,22 +291,20 @@ class _Reading:
 
     def read_piece(self, piece: Piece) -> None:
         self._n_found, n_lines = 0, 0
-        try:
+        with as_source_error(piece.name):
             if piece.end:
                 read, n_lines = self._read_lines(piece)
             elif piece.format is not None:
                 read = ReadInputs(inputs=(fingerprint(piece.name),), damages=(), examples=())
             else:
                 read = self._read_whole(piece.name, piece.leads_to)
-        except OSError as error:
-            raise SourceError(f"cannot read {piece.name}: {error.strerror or error}") from error
         inputs = tuple(replace(one, through=one.through or piece.through) for one in read.inputs)
         self._pieces.append(
             PieceReport(piece, replace(read, inputs=inputs), self._n_found, n_lines)
         )
 
     def _read_whole(self, name: str, elsewhere: tuple[str, ...] = ()) -> ReadInputs:
-        files = InputFiles(names=(name,), repeated=())
+        files = InputFiles(names=(name,))
         return read_inputs(files, self._settings, self, n_threads=0, elsewhere=elsewhere)
 
     def _read_lines(self, piece: Piece) -> tuple[ReadInputs, int]:
@@ -301,9 +315,9 @@ class _Reading:
                 collector.limit_keys(self.key_threshold)
                 collector.limit_rows(self.row_threshold)
             collector.flush()
-        first, damages = stream.lines.first, tuple(stream.damages)
-        examples = tuple(replace(one, offset=one.offset + first) for one in intake.examples)
-        return ReadInputs(inputs=(), damages=damages, examples=examples), stream.lines.n_lines
+        damages = tuple(stream.damages)
+        examples = tuple(replace(one, offset=one.offset + stream.first) for one in intake.examples)
+        return ReadInputs(inputs=(), damages=damages, examples=examples), stream.n_lines
 
     def read_table(self, batches: Iterable[pa.RecordBatch]) -> None:
         from pyarrow.parquet import ParquetWriter
@@ -344,7 +358,7 @@ class _Reading:
                 data = pickle.dumps(found.part(some))
                 yield slots[part], label, ATTRIBUTES, part, 0, 0, data
             crawls[label] = CrawlPart(
-                captures=summarise(**_look_up(builder, _COUNTED)),
+                captures=Captures(**_look_up(builder, _COUNTED)),
                 row_threshold=found.threshold,
                 thresholds={level: of_level.threshold for level, of_level in runs.items()},
                 levels={one.level: _look_up(one, _COUNTED_OF_LEVEL) for one in builder.levels},
@@ -359,12 +373,60 @@ def _look_up(holder: object, names: str) -> dict[str, Any]:
     return {name: getattr(holder, name) for name in names.split()}
 
 
-def summarise(**known: Any) -> Captures:  # noqa: ANN401 - fields of Captures
-    """Return captures of which but some is known, as counts or rows; the rest is nothing."""
-    nothing: dict[str, Any] = dict.fromkeys(field.name for field in fields(Captures))
-    nothing |= {"keys": np.empty(0, np.uint64), "rows": np.empty(0, ROW)}
-    nothing |= {"n_captures": 0, "n_no_status": 0, "days": {}, "rejected": {}, "excluded": {}}
-    return Captures(**{**nothing, **known})
+# ------------------------------------------------------------------------------- parts of a file
+
+
+class LineStream(Stream):
+    """Some lines of a file as an input, which stands in that file for all that is told of it.
+
+    Pieces that follow each other without a gap give each line once.
+
+    Parameters
+    ----------
+    piece
+        Lines of its file that begin at its start or behind, and before its end, belong to it.
+    settings
+        What is wanted of them.
+
+    Attributes
+    ----------
+    first
+        Where its first line begins in the file.
+    n_lines
+        How many line ends have been read so far.
+    """
+
+    def __init__(self, piece: Piece, settings: Settings) -> None:
+        path = to_path(piece.name)
+        with open_file(path) as file:
+            self.first, end = _next_line(file, piece.start), _next_line(file, piece.end)
+        lines = Blocks(path, [(self.first, end)])
+        keeps = settings.keep_damaged
+        super().__init__(piece.name, open_file=lambda: lines, keep_damaged=keeps)
+        self.n_lines = 0
+
+    def beginning(self) -> bytes:
+        """Return the first block of the whole file."""
+        # What its lines consist of is told by the first ones of the whole file.
+        with Stream(self.name) as whole:
+            return whole.beginning()
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the lines in blocks."""
+        for block in super().blocks():
+            self.n_lines += block.count(b"\n")
+            yield block
+
+
+def _next_line(file: BinaryIO, place: int) -> int:
+    """Return where the first line begins that does so at a place or behind it."""
+    # A line begins at the place itself if another ends just before it.
+    file.seek(max(0, place - 1))
+    while place and (chunk := file.read(_CHUNK_BYTES)):
+        if found := chunk.find(b"\n") + 1:
+            return place - 1 + found
+        place += len(chunk)
+    return place
 
 
 # ------------------------------------------------------------------------------------------ rows
@@ -442,13 +504,13 @@ def _merge(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
         if what == ATTRIBUTES:
             yield 0, label, what, part, 0, 0, _merge_attributes(pieces)
         else:
-            keys = np.concatenate([np.frombuffer(piece, np.uint64) for piece in pieces])
-            yield from _pack_keys(keys[: sort_unique(keys)], 0, label, what, part)
+            keys = sort_unique([np.frombuffer(piece, np.uint64) for piece in pieces])
+            yield from _pack_keys(keys, 0, label, what, part)
 
 
 def _merge_attributes(pieces: list[bytes]) -> bytes:
     """Keep the first capture of each key, and no more keys than a whole crawl can need."""
     names = Names()
-    rows = np.concatenate([unpack_attributes(piece, names) for piece in pieces])
-    rows = first_captures(rows, names.hosts, names.types)[: MAX_ATTRIBUTES + 1]
+    parts = [unpack_attributes(piece, names) for piece in pieces]
+    rows = first_captures(parts, names.hosts, names.types)[: MAX_ATTRIBUTES + 1]
     return pickle.dumps(to_attributes(rows, names, WHOLE))

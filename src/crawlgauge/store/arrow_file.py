@@ -14,8 +14,6 @@ import flatbuffers
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BatchesFile", "Column", "KeysFile", "write_table"]
-
 _MAGIC = b"ARROW1\0\0"
 _VERSION = 4  # V5, of all files since Arrow 1.0
 _SCHEMA, _DICTIONARY_BATCH, _RECORD_BATCH = 1, 2, 3
@@ -28,7 +26,7 @@ _Block = tuple[int, int, int]
 """Where a message begins, how long it is itself, and how long what it tells of."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Column:
     """A column of integers, or of texts that integers stand for.
 
@@ -53,122 +51,69 @@ class Column:
     is_time: bool = False
 
 
-def write_table(
-    file: BinaryIO, columns: Sequence[Column], metadata: Mapping[str, str]
-) -> dict[str, list[int]]:
-    """Write a table.
+class TableFile:
+    """A table that comes in batches of rows; each message in the file says what follows it.
 
     Parameters
     ----------
     file
         Open for writing, at its beginning.
     columns
-        Of the same length.
-    metadata
-        What the file says of itself.
-
-    Returns
-    -------
-    dict
-        For each column where its buffers are in the file, as offset and length: validity (of no
-        length if all values are known) and values; for texts also their bounds and their bytes.
+        What the columns are called and consist of.
     """
-    writer = _Writer(file, columns)
-    layout: dict[str, list[int]] = {column.name: [] for column in columns}
-    for number, column in enumerate(columns):
-        if column.texts is not None:
-            bounds = np.cumsum([0, *map(len, column.texts)], dtype=np.int32)
-            buffers = [b"", bounds.tobytes(), b"".join(column.texts)]
-            places = writer.write_batch(len(column.texts), [0], buffers, dictionary=number)
-            layout[column.name] = [*places[1], *places[2]]
-    contents, n_nulls = [], []
-    for column in columns:
-        valid = np.empty(0, np.bool_) if column.is_valid is None else column.is_valid
-        n_nulls.append(int(np.count_nonzero(~valid)))
-        bits = np.packbits(valid, bitorder="little").tobytes() if n_nulls[-1] else b""
-        contents += [bits, column.values.tobytes()]
-    places = writer.write_batch(columns[0].values.size, n_nulls, contents)
-    for column, validity, values in zip(columns, places[::2], places[1::2], strict=True):
-        layout[column.name] = [*validity, *values, *layout[column.name]]
-    writer.finish(metadata)
-    return layout
-
-
-class KeysFile:
-    """A table of one column of keys, of which nobody knows how many will come.
-
-    Parameters
-    ----------
-    file
-        Open for writing, at its beginning; it is gone back to there in the end.
-    """
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._writer = _Writer(file, [Column(name="key", values=np.empty(0, np.uint64))])
-        self._start = file.tell()
-        self._write_header(1)
-        self.offset = file.tell()
-        """Where the keys begin."""
-        self._n_keys = 0
-
-    def write(self, keys: NDArray[np.uint64]) -> None:
-        """Write further keys."""
-        self._file.write(np.ascontiguousarray(keys, "<u8").data)
-        self._n_keys += keys.size
-
-    def finish(self, metadata: Mapping[str, str]) -> None:
-        """Write all that can be told of the keys when they are known; there must be some."""
-        self._write_header(self._n_keys)
-        self._file.seek(self.offset + 8 * self._n_keys)
-        self._writer.finish(metadata)
-
-    def _write_header(self, n_keys: int) -> None:
-        """Write what stands before the keys: it has the same length, however many they are."""
-        self._file.seek(self._start)
-        buffers = [(0, 0), (0, 8 * n_keys)]
-        batch = self._writer.record_batch(n_keys, [0], buffers)
-        self._writer.batches = [self._writer.write_message(_RECORD_BATCH, batch, 8 * n_keys)]
-
-
-class BatchesFile:
-    """A table of integers that comes in batches, of which nobody knows how many there will be.
-
-    Parameters
-    ----------
-    file
-        Open for writing, at its beginning.
-    columns
-        The type of each column, by name.
-    """
-
-    def __init__(self, file: BinaryIO, columns: Mapping[str, np.dtype[np.unsignedinteger]]) -> None:
-        empty = [Column(name=name, values=np.empty(0, dtype)) for name, dtype in columns.items()]
-        self._writer = _Writer(file, empty)
-
-    def write(self, *values: NDArray[np.unsignedinteger]) -> list[int]:
-        """Write further rows, a column after the other; return where each column begins."""
-        contents = [part for column in values for part in (b"", column.data.cast("B"))]
-        places = self._writer.write_batch(values[0].size, [0] * len(values), contents)
-        return [place for place, _ in places[1::2]]
-
-    def finish(self, metadata: Mapping[str, str]) -> None:
-        """Write what the file says of itself; there must have been some rows."""
-        self._writer.finish(metadata)
-
-
-class _Writer:
-    """Writes messages, each of which says what follows it."""
 
     def __init__(self, file: BinaryIO, columns: Sequence[Column]) -> None:
-        self._file = file
-        self._columns = columns
-        self.batches: list[_Block] = []
+        self._file, self._columns = file, columns
+        self._batches: list[_Block] = []
         self._dictionaries: list[_Block] = []
         file.write(_MAGIC)
-        self.write_message(_SCHEMA, self._schema({}), 0)
+        self._write_message(_SCHEMA, self._schema({}), 0)
 
-    def write_message(
+    def write(self, *columns: NDArray[np.unsignedinteger]) -> list[int]:
+        """Write further rows, a column after the other; return where each column begins."""
+        contents = [part for column in columns for part in (b"", column.data.cast("B"))]
+        places = self._write_batch(columns[0].size, [0] * len(columns), contents)
+        return [place for place, _ in places[1::2]]
+
+    def write_columns(self) -> dict[str, list[int]]:
+        """Write the columns with all their values.
+
+        Returns
+        -------
+        dict
+            For each column where its buffers are in the file, as offset and length: validity (of
+            no length if all values are known) and values; for texts also their bounds and bytes.
+        """
+        contents, n_nulls, texts_at = [], [], {}
+        for number, column in enumerate(self._columns):
+            if column.texts is not None:
+                bounds = np.cumsum([0, *map(len, column.texts)], dtype=np.int32)
+                buffers = [b"", bounds.tobytes(), b"".join(column.texts)]
+                places = self._write_batch(len(column.texts), [0], buffers, dictionary=number)
+                texts_at[column.name] = [*places[1], *places[2]]
+            valid = np.empty(0, np.bool_) if column.is_valid is None else column.is_valid
+            n_nulls.append(int(np.count_nonzero(~valid)))
+            bits = np.packbits(valid, bitorder="little").tobytes() if n_nulls[-1] else b""
+            contents += [bits, column.values.tobytes()]
+        places = self._write_batch(self._columns[0].values.size, n_nulls, contents)
+        return {
+            column.name: [*validity, *values, *texts_at.get(column.name, ())]
+            for column, validity, values in zip(
+                self._columns, places[::2], places[1::2], strict=True
+            )
+        }
+
+    def finish(self, metadata: Mapping[str, str]) -> None:
+        """Write where everything is, and what the file says of itself; there must be rows."""
+        self._file.write(struct.pack("<Ii", 0xFFFFFFFF, 0))
+        builder, schema = self._schema(metadata)
+        blocks = [_write_numbers(builder, found) for found in (self._dictionaries, self._batches)]
+        slots = (0, "Int16", _VERSION), (1, _OFFSET, schema), (2, _OFFSET, blocks[0])
+        builder.Finish(_write_object(builder, 5, *slots, (3, _OFFSET, blocks[1])))
+        footer = bytes(builder.Output())
+        self._file.write(footer + struct.pack("<i", len(footer)) + _MAGIC[:6])
+
+    def _write_message(
         self, kind: int, header: tuple[flatbuffers.Builder, int], n_bytes: int
     ) -> _Block:
         """Write a message that so many bytes will follow, so that they begin at a round place."""
@@ -181,7 +126,7 @@ class _Writer:
         self._file.write(struct.pack("<Ii", 0xFFFFFFFF, len(content)) + content)
         return start, 8 + len(content), n_bytes
 
-    def write_batch(
+    def _write_batch(
         self,
         n_rows: int,
         n_nulls: Sequence[int],
@@ -193,29 +138,17 @@ class _Writer:
         for content in contents:
             buffers.append((place, len(content)))
             place += len(content) + -len(content) % _ALIGNMENT
-        header = self.record_batch(n_rows, n_nulls, buffers)
-        kind = _RECORD_BATCH
+        builder, batch = _describe_batch(n_rows, n_nulls, buffers)
+        kind, blocks = _RECORD_BATCH, self._batches
         if dictionary is not None:
-            builder, batch = header
-            place_of = _write_object(builder, 3, (0, "Int64", dictionary), (1, _OFFSET, batch))
-            header, kind = (builder, place_of), _DICTIONARY_BATCH
-        blocks = self.batches if dictionary is None else self._dictionaries
-        blocks.append(self.write_message(kind, header, place))
+            batch = _write_object(builder, 3, (0, "Int64", dictionary), (1, _OFFSET, batch))
+            kind, blocks = _DICTIONARY_BATCH, self._dictionaries
+        blocks.append(self._write_message(kind, (builder, batch), place))
         start = self._file.tell()
         for content in contents:
             self._file.write(content)
             self._file.write(bytes(-len(content) % _ALIGNMENT))
         return [(start + offset, length) for offset, length in buffers]
-
-    def finish(self, metadata: Mapping[str, str]) -> None:
-        """Write the end of the file, which says where everything is."""
-        self._file.write(struct.pack("<Ii", 0xFFFFFFFF, 0))
-        builder, schema = self._schema(metadata)
-        blocks = [_write_blocks(builder, found) for found in (self._dictionaries, self.batches)]
-        slots = (0, "Int16", _VERSION), (1, _OFFSET, schema), (2, _OFFSET, blocks[0])
-        builder.Finish(_write_object(builder, 5, *slots, (3, _OFFSET, blocks[1])))
-        footer = bytes(builder.Output())
-        self._file.write(footer + struct.pack("<i", len(footer)) + _MAGIC[:6])
 
     def _schema(self, metadata: Mapping[str, str]) -> tuple[flatbuffers.Builder, int]:
         """Return what says which columns there are, and what they are."""
@@ -230,15 +163,50 @@ class _Writer:
         entries = _write_vector(builder, pairs)
         return builder, _write_object(builder, 4, (1, _OFFSET, fields), (2, _OFFSET, entries))
 
-    def record_batch(
-        self, n_rows: int, n_nulls: Sequence[int], buffers: Sequence[tuple[int, int]]
-    ) -> tuple[flatbuffers.Builder, int]:
-        """Return what says how long columns are, and where their buffers are."""
-        builder = flatbuffers.Builder(1024)
-        nodes = _write_pairs(builder, [(n_rows, n_null) for n_null in n_nulls])
-        places = _write_pairs(builder, buffers)
-        slots = (0, "Int64", n_rows), (1, _OFFSET, nodes), (2, _OFFSET, places)
-        return builder, _write_object(builder, 4, *slots)
+
+class KeysFile(TableFile):
+    """A table of one column of keys in one batch, of which nobody knows how many will come.
+
+    Parameters
+    ----------
+    file
+        Open for writing, at its beginning; it is gone back to there in the end.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file, [Column("key", np.empty(0, np.uint64))])
+        self._start, self._n_keys = file.tell(), 0
+        self._write_header(1)
+        self.offset = file.tell()
+        """Where the keys begin."""
+
+    def add(self, keys: NDArray[np.uint64]) -> None:
+        """Write further keys."""
+        self._file.write(np.ascontiguousarray(keys, "<u8").data)
+        self._n_keys += keys.size
+
+    def finish(self, metadata: Mapping[str, str]) -> None:
+        """Write all that can be told of the keys when they are known; there must be some."""
+        self._write_header(self._n_keys)
+        self._file.seek(self.offset + 8 * self._n_keys)
+        super().finish(metadata)
+
+    def _write_header(self, n_keys: int) -> None:
+        """Write what stands before the keys: it has the same length, however many they are."""
+        self._file.seek(self._start)
+        header = _describe_batch(n_keys, [0], [(0, 0), (0, 8 * n_keys)])
+        self._batches = [self._write_message(_RECORD_BATCH, header, 8 * n_keys)]
+
+
+def _describe_batch(
+    n_rows: int, n_nulls: Sequence[int], buffers: Sequence[tuple[int, int]]
+) -> tuple[flatbuffers.Builder, int]:
+    """Return what says how long columns are, and where their buffers are."""
+    builder = flatbuffers.Builder(1024)
+    nodes = _write_numbers(builder, [(n_rows, n_null) for n_null in n_nulls])
+    places = _write_numbers(builder, buffers)
+    slots = (0, "Int64", n_rows), (1, _OFFSET, nodes), (2, _OFFSET, places)
+    return builder, _write_object(builder, 4, *slots)
 
 
 def _write_field(builder: flatbuffers.Builder, number: int, column: Column) -> int:
@@ -280,20 +248,9 @@ def _write_vector(builder: flatbuffers.Builder, places: Sequence[int]) -> int:
     return int(builder.EndVector())
 
 
-def _write_pairs(builder: flatbuffers.Builder, pairs: Sequence[tuple[int, int]]) -> int:
-    """Write structures of two 64-bit numbers."""
-    builder.StartVector(16, len(pairs), 8)
-    for one, other in reversed(pairs):
-        builder.PrependInt64(other)
-        builder.PrependInt64(one)
-    return int(builder.EndVector())
-
-
-def _write_blocks(builder: flatbuffers.Builder, blocks: Sequence[_Block]) -> int:
-    builder.StartVector(24, len(blocks), 8)
-    for start, n_message_bytes, n_bytes in reversed(blocks):
-        builder.PrependInt64(n_bytes)
-        builder.Pad(4)
-        builder.PrependInt32(n_message_bytes)
-        builder.PrependInt64(start)
+def _write_numbers(builder: flatbuffers.Builder, rows: Sequence[tuple[int, ...]]) -> int:
+    """Write structures of 64-bit numbers; one of 32 bits and its padding is the same as these."""
+    builder.StartVector(8 * sum(map(len, rows[:1])), len(rows), 8)
+    for number in reversed([number for row in rows for number in row]):
+        builder.PrependInt64(number)
     return int(builder.EndVector())

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from crawlgauge.core.batch import NO_CODE, NO_STATUS, NO_TIME
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.sources.remote import AnyPath
-from crawlgauge.store.arrow_file import Column, write_table
-from crawlgauge.store.crawl_set import NONSENSE, CrawlSet, StoredAttributes
+from crawlgauge.store.arrow_file import Column, TableFile
+from crawlgauge.store.crawl_set import CrawlSet, StoredAttributes
+from crawlgauge.store.documents import NONSENSE
 from crawlgauge.store.files import explain_os_error, partial_file, sync_folder, write_durably
 from crawlgauge.store.key_set import KeyReader, damaged, missing
-
-__all__ = ["Attributes", "read_attributes", "write_attributes"]
 
 Integer = TypeVar("Integer", bound=np.integer)
 
@@ -114,7 +113,9 @@ def write_attributes(folder: Path, attributes: Attributes) -> StoredAttributes:
     ]
     with partial_file(folder, "attributes.arrow") as partial:
         with write_durably(partial) as file:
-            layout = write_table(file, columns, {})
+            table = TableFile(file, columns)
+            layout = table.write_columns()
+            table.finish({})
         with partial.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         path = folder / f"attributes-{sha256[:16]}.arrow"

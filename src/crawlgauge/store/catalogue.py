@@ -4,6 +4,7 @@ What is here needs no numpy: to list the crawls of a store takes no longer than 
 manifests.
 """
 
+import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,14 +16,7 @@ from crawlgauge.crawl import check_label
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.rules import BY_URL, LEVELS, RULES, KeyRule, check_level, rule_of
 from crawlgauge.sources.remote import AnyPath, ObjectChanged, RemotePath
-from crawlgauge.store.crawl_set import (
-    ADD_AGAIN,
-    MANIFEST_NAME,
-    CrawlSet,
-    Manifest,
-    check_document,
-    to_document,
-)
+from crawlgauge.store.crawl_set import MANIFEST_NAME, CrawlSet, Manifest
 from crawlgauge.store.crawl_writer import (
     CACHE,
     CRAWLS,
@@ -31,25 +25,19 @@ from crawlgauge.store.crawl_writer import (
     LocalPlace,
     StorePlace,
 )
+from crawlgauge.store.documents import ADD_AGAIN, NOT_KEPT, check_document, to_document
 from crawlgauge.store.files import explain_os_error
 
 if TYPE_CHECKING:
     from crawlgauge.store.attributes import Attributes
 
-__all__ = [
-    "Finding",
-    "Store",
-    "create_store",
-    "open_store",
-    "store_for_adding",
-    "stored_rule",
-    "verify_crawls",
-]
+__all__ = ["Finding", "Store"]
 
-_SCHEMA = "crawlgauge.store/2"
+STORE_SCHEMA = "crawlgauge.store/2"
 _REQUESTS_AT_ONCE = 16
 _MAX_CHANGES = 8
 
+_log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
@@ -67,6 +55,23 @@ class Store:
 
     path: AnyPath
     key_rule: str
+
+    @property
+    def rule(self) -> KeyRule:
+        """The rule by which its URLs are the same.
+
+        Raises
+        ------
+        StoreError
+            If this version does not know it.
+        """
+        for rule in RULES.values():
+            if str(rule) == self.key_rule:
+                return rule
+        raise StoreError(
+            f"the store {self.path} identifies URLs by {self.key_rule}, which this version does "
+            "not know; use the version that wrote it, or another store"
+        )
 
     def labels(self) -> list[str]:
         """Return the labels of all crawls, sorted."""
@@ -99,7 +104,7 @@ class Store:
         folder = self.folder(label)
         try:
             with explain_os_error("read", folder / MANIFEST_NAME):
-                content = _read_content(folder / MANIFEST_NAME)
+                content = read_content(folder / MANIFEST_NAME)
         except StoreError as error:
             if isinstance(error.__cause__, (FileNotFoundError, NotADirectoryError)):
                 raise self._unknown(label) from None
@@ -149,6 +154,14 @@ class Store:
         if isinstance(folder, Path):
             folder.mkdir(exist_ok=True)
         return folder
+
+    def find_cache(self, what: str) -> AnyPath | None:
+        """Return that folder, None if it cannot be written to; then `what` is not kept."""
+        try:
+            return self.cache_folder()
+        except OSError as error:
+            _log.info(NOT_KEPT, what, self.path, error.strerror)
+            return None
 
     @contextmanager
     def writing(self, label: str) -> Iterator[CrawlWriter]:
@@ -230,8 +243,14 @@ def _is_there(path: AnyPath) -> bool:
         return path.is_file()
 
 
-def _read_content(path: AnyPath) -> bytes:
-    """Return all of a small file, as it is at one moment."""
+def read_content(path: AnyPath) -> bytes:
+    """Return all of a small file, as it is at one moment.
+
+    Parameters
+    ----------
+    path
+        On the disk or on object storage.
+    """
     for _ in range(_MAX_CHANGES):
         # Between the answer that tells its size and its content it may have been replaced.
         with suppress(ObjectChanged):
@@ -261,45 +280,36 @@ def open_store(path: AnyPath, *, create_with: KeyRule | None = None) -> Store:
         if not (path / STORE_FILE).is_file():
             if create_with is None:
                 raise StoreError(
-                    f"there is no store at {path}; make one with crawlgauge add, or name another "
-                    "with --store"
+                    f"there is no store at {path}; make one by adding a crawl, or name another one"
                 )
             create_store(path, str(create_with))
-        document = check_document(_read_content(path / STORE_FILE), path / STORE_FILE, _SCHEMA)
+        document = check_document(read_content(path / STORE_FILE), path / STORE_FILE, STORE_SCHEMA)
     store = Store(path=path, key_rule=str(document.get("key_rule")))
     if create_with is not None and store.key_rule != str(create_with):
         raise StoreError(
             f"the store {path} identifies URLs by {store.key_rule}, not by {create_with}; keys of "
-            "two rules cannot be compared. Use the same --identity, or another --store"
+            "two rules cannot be compared. Use the same identity, or another store"
         )
     return store
 
 
 def stored_rule(path: AnyPath) -> KeyRule | None:
     """Return the rule of the store at `path`, or None if there is no store yet."""
-    if not _is_there(path / STORE_FILE):
-        return None
-    key_rule = open_store(path).key_rule
-    for rule in RULES.values():
-        if str(rule) == key_rule:
-            return rule
-    raise StoreError(
-        f"the store {path} identifies URLs by {key_rule}, which this version does not know; use "
-        "the version that wrote it, or another --store"
-    )
+    return open_store(path).rule if _is_there(path / STORE_FILE) else None
 
 
 @contextmanager
 def store_for_adding(path: AnyPath, rule: KeyRule) -> Iterator[Store]:
-    """Open a store, or make it; if nothing comes to be in it, take it away again."""
+    """Open a store, or make it; if nothing comes to be in it for an error, take it away again."""
     is_new = not _is_there(path / STORE_FILE)
     store = open_store(path, create_with=rule)
     try:
         yield store
-    finally:
+    except BaseException:
         # On object storage a listing may be late: only one that was made just now is looked at.
         if is_new or isinstance(path, Path):
             _find_place(path, store.key_rule).remove_if_empty()
+        raise
 
 
 def create_store(path: AnyPath, key_rule: str) -> None:
@@ -308,7 +318,7 @@ def create_store(path: AnyPath, key_rule: str) -> None:
 
 
 def _find_place(path: AnyPath, key_rule: str) -> StorePlace:
-    document = to_document({"schema": _SCHEMA, "key_rule": key_rule})
+    document = to_document({"schema": STORE_SCHEMA, "key_rule": key_rule})
     if isinstance(path, RemotePath):
         # Stores on the disk need nothing of it.
         from crawlgauge.store.remote_store import RemotePlace
@@ -339,29 +349,30 @@ class Finding:
 def verify_crawls(store: Store) -> Iterator[Finding]:
     """Re-read every crawl of a store and yield what was found."""
     for label in store.labels():
+        problem = None
         try:
-            problem = _find_problem(store, label)
+            _check_crawl(store, label)
         except StoreError as error:
-            # What was replaced while it was being read is read again.
             problem = str(error)
+            # What was replaced while it was being read is read again.
             with suppress(StoreError):
-                problem = _find_problem(store, label)
+                _check_crawl(store, label)
+                problem = None
             if not store.holds(label):
                 continue  # Another process has removed it.
         yield Finding(label=label, problem=problem)
 
 
-def _find_problem(store: Store, label: str) -> str | None:
+def _check_crawl(store: Store, label: str) -> None:
     from crawlgauge.store.attributes import read_attributes
-    from crawlgauge.store.key_set import find_key_damage
+    from crawlgauge.store.key_set import check_keys
 
     manifest = store.manifest(label)
     for level, item in manifest.sets.items():
         expected = rule_of(level, store.key_rule)
         if item.key_rule != expected:
-            return f"its keys are of rule {item.key_rule}, not of {expected}; {ADD_AGAIN}"
-        problem = find_key_damage(item)
-        if problem is not None:
-            return problem
+            raise StoreError(
+                f"its keys are of rule {item.key_rule}, not of {expected}; {ADD_AGAIN}"
+            )
+        check_keys(item)
     read_attributes(store.folder(label), manifest.attributes, manifest.of_urls)
-    return None

@@ -6,47 +6,34 @@ checksum that the manifest holds.
 """
 
 import datetime as dt
-import hashlib
-import json
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from crawlgauge.crawl import Crawl, format_time, parse_time
-from crawlgauge.errors import CrawlError, Damage, StoreError
+from crawlgauge.crawl import Crawl
+from crawlgauge.errors import Damage, StoreError
 from crawlgauge.keys.rules import BY_URL, LEVELS
 from crawlgauge.keys.sampling import WHOLE, rate_of
 from crawlgauge.provenance import Provenance
-from crawlgauge.sources.remote import AnyPath, RemotePath
-from crawlgauge.store.files import PARTIAL_PREFIX, replace_file
+from crawlgauge.sources.remote import AnyPath
+from crawlgauge.store.documents import (
+    ADD_AGAIN,
+    NONSENSE,
+    check_document,
+    read_fields,
+    to_document,
+)
+from crawlgauge.store.files import PARTIAL_PREFIX
 
-__all__ = [
-    "ADD_AGAIN",
-    "MANIFEST_NAME",
-    "NONSENSE",
-    "CrawlSet",
-    "Manifest",
-    "StoredAttributes",
-    "StoredKeys",
-    "check_document",
-    "has_leftovers",
-    "is_own_file",
-    "put_file",
-    "to_document",
-]
+__all__ = ["CrawlSet"]
 
-ADD_AGAIN = "add the crawl again from its files with --replace"
 MANIFEST_NAME = "manifest.json"
-NONSENSE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, CrawlError)
-"""What is raised where a document says what cannot be."""
-
 _SCHEMA = "crawlgauge.crawl/2"
+_OF_CRAWL = ("label", "date", "first_capture", "last_capture", "n_urls", "n_sampled")
 _OWN_FILE = re.compile(r"(url|content|text|attributes)-[0-9a-f]{16}\.arrow")
-_OLD_BEGINNINGS = (b'{"schema": "crawlgauge.', b'{\n "schema": "crawlgauge.')
-_DOCUMENT = re.compile(rb'\{"sha256": "([0-9a-f]{64})", "content": (.*)\}\n?', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +83,8 @@ class StoredAttributes:
     threshold
         All keys below this one.
     layout
-        Where the buffers of each column are, as `write_table` tells it, and the type of values.
+        Where the buffers of each column are, as `TableFile.write_columns` tells it, and the type
+        of values.
     """
 
     file: str
@@ -183,29 +171,14 @@ class CrawlSet:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the description as plain data for JSON, without where the keys lie."""
-        crawl = self.crawl
-        return {
-            "label": crawl.label,
-            "date": crawl.date.isoformat(),
-            "first_capture": format_time(crawl.first_capture),
-            "last_capture": format_time(crawl.last_capture),
-            "n_urls": crawl.n_urls,
-            "n_sampled": crawl.n_sampled,
-            "level": self.level,
-            "key_rule": self.key_rule,
-            # Beyond what numbers in JSON hold exactly.
-            "threshold": hex(self.threshold),
-            "n_captures": self.n_captures,
-            "rejected": dict(self.rejected),
-            "excluded": dict(self.excluded),
-            "unassigned": dict(self.unassigned),
-            "n_no_status": self.n_no_status,
-            **({"n_by_digest": self.n_by_digest} if self.n_by_digest else {}),
-            "days": [[dt.date.fromordinal(day).isoformat(), n] for day, n in self.days.items()],
-            "damage": [damage.to_dict() for damage in self.damage],
-            "checksum": self.checksum,
-            "provenance": self.provenance.to_dict(),
-        }
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in ("crawl", "folder", "keys", *(() if self.n_by_digest else ("n_by_digest",))):
+            del plain[name]
+        of_crawl = {name: getattr(self.crawl, name) for name in _OF_CRAWL}
+        plain["days"] = [[dt.date.fromordinal(day), n] for day, n in self.days.items()]
+        plain["provenance"] = self.provenance.to_dict()
+        # Beyond what numbers in JSON hold exactly.
+        return of_crawl | plain | {"threshold": hex(self.threshold)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,53 +246,6 @@ class Manifest:
             raise StoreError(f"{path} is damaged ({error!r}); {ADD_AGAIN}") from error
 
 
-def to_document(content: Mapping[str, Any]) -> bytes:
-    """Return plain data as JSON that holds a checksum of itself."""
-    text = json.dumps(content, ensure_ascii=True).encode()
-    return b'{"sha256": "%s", "content": %s}\n' % (hashlib.sha256(text).hexdigest().encode(), text)
-
-
-def check_document(content: bytes, path: AnyPath, schema: str) -> dict[str, Any]:
-    """Read what `to_document` wrote.
-
-    Raises
-    ------
-    StoreError
-        If it is not as it was written, or of another format.
-    """
-    found = _DOCUMENT.fullmatch(content)
-    if found is None and content.startswith(_OLD_BEGINNINGS):
-        raise StoreError(
-            f"{path} was written by version 0.1 of crawlgauge, whose stores this version does not "
-            "read; add the crawls again from their files into a new store"
-        )
-    if found is None or hashlib.sha256(found[2]).hexdigest().encode() != found[1]:
-        raise StoreError(f"{path} is damaged: it was changed after it was written; {ADD_AGAIN}")
-    try:
-        document = json.loads(found[2])
-    except (ValueError, RecursionError):
-        document = None
-    if not isinstance(document, dict):
-        raise StoreError(f"{path} is damaged: it holds no JSON object; {ADD_AGAIN}")
-    if document.get("schema") != schema:
-        raise StoreError(
-            f"{path} is of format {document.get('schema')!r}; this version of crawlgauge reads "
-            f"{schema!r}. Use the version that wrote it, or a newer one"
-        )
-    return document
-
-
-def put_file(path: AnyPath, data: bytes) -> None:
-    """Make or replace a file, whole, on the disk or on object storage."""
-    if isinstance(path, RemotePath):
-        # Stores on the disk need nothing of it.
-        from crawlgauge.store.objects import Objects
-
-        Objects(path.parent).put(path.name, data)
-    else:
-        replace_file(path, data)
-
-
 def is_own_file(name: str) -> bool:
     """Tell whether a file of a crawl's folder, but for manifest and lock, is the store's own."""
     return _OWN_FILE.fullmatch(name) is not None or name.startswith(PARTIAL_PREFIX)
@@ -333,11 +259,10 @@ def has_leftovers(names: Collection[str]) -> bool:
     return MANIFEST_NAME not in names or is_partial or len(kinds) > len(set(kinds))
 
 
-def _own_name(name: str) -> str:
-    """Return a file's name if it is one, and does not lead out of the folder."""
+def _check_name(name: str) -> None:
+    """See that a file's name is one, and does not lead out of the folder."""
     if _OWN_FILE.fullmatch(name) is None:
         raise ValueError(f"no file of a crawl is called {name!r}")
-    return name
 
 
 def _set_to_dict(item: CrawlSet) -> dict[str, Any]:
@@ -358,13 +283,9 @@ def _manifest_from_dict(document: Mapping[str, Any], folder: AnyPath, label: str
             raise ValueError(f"it has no set of {found.level!r} of crawl {found.crawl.label!r}")
         sets[found.level] = found
     about = document["attributes"]
-    attributes = StoredAttributes(
-        file=_own_name(about["file"]),
-        sha256=about["sha256"],
-        n_rows=_count(about["n_rows"]),
-        threshold=_threshold(about["threshold"]),
-        layout=dict(about["layout"]),
-    )
+    attributes = read_fields(StoredAttributes, about, threshold=_threshold(about["threshold"]))
+    _check_counts(attributes.n_rows)
+    _check_name(attributes.file)
     if attributes.n_rows > sets[BY_URL].stored.n_keys:
         raise ValueError("it has more attributes than keys")
     return Manifest(label=label, sets=sets, attributes=attributes)
@@ -372,46 +293,35 @@ def _manifest_from_dict(document: Mapping[str, Any], folder: AnyPath, label: str
 
 def _set_from_dict(document: Mapping[str, Any], folder: AnyPath) -> CrawlSet:
     checksums, fences = document["checksums"], document["fences"]
-    stored = StoredKeys(
-        file=_own_name(document["file"]),
-        frame=document["frame"],
-        **_counts(document, "n_bytes", "offset", "n_keys", "block_keys"),
+    stored = read_fields(
+        StoredKeys,
+        document,
         checksums=tuple(int(checksums[k : k + 8], 16) for k in range(0, len(checksums), 8)),
         fences=tuple(int(fences[k : k + 16], 16) for k in range(0, len(fences), 16)),
     )
-    crawl = Crawl(
-        label=document["label"],
-        date=dt.date.fromisoformat(document["date"]),
-        n_urls=_count(document["n_urls"]),
-        n_sampled=None if document["n_sampled"] is None else _count(document["n_sampled"]),
-        first_capture=parse_time(document["first_capture"]),
-        last_capture=parse_time(document["last_capture"]),
-        damaged=bool(document["damage"]),
-    )
+    _check_name(stored.file)
+    crawl = read_fields(Crawl, document, damaged=bool(document["damage"]))
     threshold = _threshold(document["threshold"])
     _check_places(stored, crawl.n_counted, threshold)
-    days = {dt.date.fromisoformat(day).toordinal(): _count(n) for day, n in document["days"]}
-    return CrawlSet(
+    item = read_fields(
+        CrawlSet,
+        {"n_by_digest": 0, **document},
         crawl=crawl,
-        level=document["level"],
-        key_rule=str(document["key_rule"]),
         threshold=threshold,
-        rejected=_counts(document["rejected"]),
-        excluded=_counts(document["excluded"]),
-        unassigned=_counts(document["unassigned"]),
-        **_counts(document, "n_captures", "n_no_status"),
-        n_by_digest=_count(document.get("n_by_digest", 0)),
-        days=days,
-        damage=tuple(map(Damage.from_dict, document["damage"])),
-        checksum=str(document["checksum"]),
+        days={dt.date.fromisoformat(day).toordinal(): n for day, n in document["days"]},
         provenance=Provenance.from_dict(document["provenance"]),
         folder=folder,
         keys=stored,
     )
+    _check_counts(item.n_captures, item.n_no_status, item.n_by_digest, *item.days.values())
+    for reasons in (item.rejected, item.excluded, item.unassigned):
+        _check_counts(*reasons.values())
+    return item
 
 
 def _check_places(stored: StoredKeys, n_keys: int, threshold: int) -> None:
     """See that the keys can be where they are said to be, whatever else may be wrong with them."""
+    _check_counts(stored.offset, stored.block_keys)
     if stored.n_keys != n_keys or not stored.block_keys:
         raise ValueError("it has another number of keys")
     n_blocks = -(-n_keys // stored.block_keys)
@@ -425,15 +335,10 @@ def _check_places(stored: StoredKeys, n_keys: int, threshold: int) -> None:
         raise ValueError("its keys are not in order")
 
 
-def _count(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{value!r} is no count")
-    return value
-
-
-def _counts(values: Mapping[str, object], *names: str) -> dict[str, int]:
-    """Return all members, or those of some names, that must be counts."""
-    return {name: _count(values[name]) for name in names or values}
+def _check_counts(*values: object) -> None:
+    for value in values:
+        if type(value) is not int or value < 0:
+            raise ValueError(f"{value!r} is no count")
 
 
 def _threshold(text: str) -> int:

@@ -5,6 +5,7 @@
     crawlgauge.store/
       store.json                 by which rule URLs are the same
       crawls/LABEL/              manifest.json, a file for each set, one for attributes, a lock
+      anchors/NAME.json          what is known from elsewhere
       cache/                     counts and the like, which can be lost
       spill/                     what does not fit into memory, while a process runs
 """
@@ -37,19 +38,10 @@ if TYPE_CHECKING:
     from crawlgauge.store.attributes import Attributes
     from crawlgauge.store.key_set import Keys
 
-__all__ = [
-    "CACHE",
-    "CRAWLS",
-    "STORE_FILE",
-    "CrawlWriter",
-    "LocalPlace",
-    "StorePlace",
-    "UnwrittenSet",
-]
-
 STORE_FILE = "store.json"
 CRAWLS = "crawls"
 CACHE = "cache"
+ANCHORS = "anchors"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -165,9 +157,7 @@ class CrawlWriter(ABC):
 class StorePlace(ABC):
     """Where a store is, or will be: on the disk, or on object storage."""
 
-    def __init__(self, document: bytes) -> None:
-        self.document = document
-        """What stands in the store's own file."""
+    _path: AnyPath
 
     min_age = 0.0
     """Seconds: younger files of a crawl may be on their way still, and are not cleaned up."""
@@ -186,6 +176,7 @@ class StorePlace(ABC):
     @contextmanager
     def hold(self, label: str) -> Iterator[CrawlWriter]:
         """Hold a crawl for writing, and clean up what killed processes have left in the store."""
+        remove_abandoned(self._path)
         with self._lock(label, patience=_PATIENCE) as writer:
             # Another process that failed may have taken the empty store away meanwhile.
             self.create()
@@ -219,10 +210,10 @@ class LocalPlace(StorePlace):
     """A store on the disk."""
 
     _forgiven = (StoreBusy, OSError)
+    _path: Path
 
     def __init__(self, path: Path, document: bytes) -> None:
-        super().__init__(document)
-        self._path = path
+        self._path, self._document = path, document
 
     def create(self) -> None:
         """Make a store where there is none; one that is there is left as it is."""
@@ -235,7 +226,7 @@ class LocalPlace(StorePlace):
                 raise StoreError(f"{path} is a folder of other files; name another for the store")
             (path / CRAWLS).mkdir(parents=True, exist_ok=True)
             try:
-                create_file(path / STORE_FILE, self.document)
+                create_file(path / STORE_FILE, self._document)
             except OSError:
                 self.remove_if_empty()
                 raise
@@ -246,6 +237,8 @@ class LocalPlace(StorePlace):
         """Take a store away that holds no crawls; one that does is left as it is."""
         # A folder that is not empty cannot be removed, also when another process has just begun.
         with suppress(OSError):
+            if (self._path / ANCHORS).exists():
+                (self._path / ANCHORS).rmdir()
             (self._path / CRAWLS).rmdir()
             shutil.rmtree(self._path / CACHE, ignore_errors=True)
             (self._path / STORE_FILE).unlink(missing_ok=True)
@@ -262,10 +255,10 @@ class LocalPlace(StorePlace):
 
         What another process has just deleted, or may alone delete, is no matter of this one.
         """
-        remove_abandoned(self._path)
-        for leftover in (self._path / CACHE).glob(f"{PARTIAL_PREFIX}*"):
-            with suppress(OSError):
-                remove_if_abandoned(leftover)
+        for folder in (CACHE, ANCHORS):
+            for leftover in (self._path / folder).glob(f"{PARTIAL_PREFIX}*"):
+                with suppress(OSError):
+                    remove_if_abandoned(leftover)
         found = set()
         # Each folder that a process has written in holds a lock: any other is not the store's.
         for lock in (self._path / CRAWLS).glob(f"[!.]*/{LOCK_NAME}"):
@@ -277,7 +270,9 @@ class LocalPlace(StorePlace):
 
 def _is_of_store(name: str) -> bool:
     """Tell whether something belongs to a store; another process may just be making the same."""
-    return name in {STORE_FILE, CRAWLS, CACHE, SPILL_FOLDER} or name.startswith(PARTIAL_PREFIX)
+    return name in {STORE_FILE, CRAWLS, CACHE, ANCHORS, SPILL_FOLDER} or name.startswith(
+        PARTIAL_PREFIX
+    )
 
 
 class _LocalWriter(CrawlWriter):

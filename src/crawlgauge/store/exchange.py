@@ -20,7 +20,7 @@ from crawlgauge.store.files import LOCK_NAME, PARTIAL_PREFIX, explain_os_error
 from crawlgauge.store.key_set import KeyReader
 from crawlgauge.store.spilling import SpillFolder
 
-__all__ = ["Exported", "export_sample"]
+__all__ = ["Exported"]
 
 _DISCLOSED_SETTINGS = ("status", "mime")
 """What counts as a capture: without it two archives cannot be told to count alike."""

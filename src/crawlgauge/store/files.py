@@ -14,22 +14,6 @@ from typing import BinaryIO
 from crawlgauge.errors import StoreBusy, StoreError
 from crawlgauge.sources.remote import AnyPath, RemotePath
 
-__all__ = [
-    "LOCK_NAME",
-    "PARTIAL_PREFIX",
-    "acquire_lock",
-    "check_room",
-    "create_file",
-    "explain_os_error",
-    "hold_lock",
-    "is_alive",
-    "partial_file",
-    "remove_if_abandoned",
-    "replace_file",
-    "sync_folder",
-    "write_durably",
-]
-
 PARTIAL_PREFIX = ".partial-"
 """Files of this name are unfinished: they belong to a running process or are leftovers."""
 
@@ -56,7 +40,8 @@ def partial_file(folder: Path, name: str) -> Iterator[Path]:
     try:
         yield partial
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # Whoever writes next cleans up.
+            partial.unlink(missing_ok=True)
 
 
 def remove_if_abandoned(partial: Path) -> None:
@@ -186,6 +171,12 @@ def hold_lock(folder: Path, *, patience: float = 0.0) -> Iterator[None]:
         yield
     finally:
         _remove_if_empty(folder)
+        close_quietly(handle)
+
+
+def close_quietly(handle: int) -> None:
+    """Close a file that holds nothing to be kept: it is closed also where the system complains."""
+    with suppress(OSError):
         os.close(handle)
 
 
@@ -224,7 +215,7 @@ def acquire_lock(folder: Path, *, patience: float = 0.0) -> int:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             owner = os.read(handle, 32).decode("ascii", errors="replace").strip()
-            os.close(handle)
+            close_quietly(handle)
             if time.monotonic() < end:
                 time.sleep(_PAUSE)
                 continue
@@ -233,11 +224,11 @@ def acquire_lock(folder: Path, *, patience: float = 0.0) -> int:
                 f"{f' ({owner})' if owner else ''}; wait until it has finished"
             ) from None
         except OSError:
-            os.close(handle)
+            close_quietly(handle)
             raise
         if _is_same_file(handle, path):
             return handle
-        os.close(handle)  # The file was removed and made anew before the lock was had.
+        close_quietly(handle)  # The file was removed and made anew before the lock was had.
 
 
 def _is_same_file(handle: int, path: Path) -> bool:

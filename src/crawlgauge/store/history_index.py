@@ -8,44 +8,38 @@ bits, each with a checksum in a document beside the file; what does not fit it i
 import hashlib
 import json
 import logging
-import operator
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import BinaryIO, Self
 
 import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-from crawlgauge.core.mapping import Mapping
+from crawlgauge.core.machine import Mapping
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import KEY_BITS, count_ranges
-from crawlgauge.store.arrow_file import BatchesFile
-from crawlgauge.store.crawl_set import NONSENSE, CrawlSet, check_document, to_document
+from crawlgauge.store.arrow_file import Column, TableFile
+from crawlgauge.store.crawl_set import CrawlSet
+from crawlgauge.store.documents import (
+    NONSENSE,
+    check_document,
+    from_plain,
+    to_document,
+    to_plain,
+)
 from crawlgauge.store.files import check_room, partial_file, replace_file
 
-__all__ = [
-    "NO_GROUP",
-    "HistoryIndex",
-    "IndexDamaged",
-    "IndexWriter",
-    "Subject",
-    "find_index",
-    "origin_of",
-]
-
-NO_GROUP = 255
-"""Stands for the group of a key whose host is not known: −1 in a byte."""
-
-_SCHEMA = "crawlgauge.index/1"
+_SCHEMA = "crawlgauge.index/3"
 _PATTERN = "index-*.json"
 _MASK_TYPES = [np.dtype(f"<u{n_bytes}") for n_bytes in (2, 4, 8)]
 
 _log = logging.getLogger(__name__)
 
-Rows = tuple[NDArray[np.uint64], NDArray[np.unsignedinteger], NDArray[np.uint8]]
+_Range = tuple[int, int, int, int]
+"""How many rows there are, their checksum, and where keys and masks begin."""
 
 
 class IndexDamaged(Exception):  # noqa: N818 - the name says what was met
@@ -77,20 +71,10 @@ class Subject:
         first, checksums = sets[0], tuple(item.checksum for item in sets)
         return cls(first.level, first.key_rule, threshold, checksums)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON, whose numbers have fewer bits than thresholds."""
-        return asdict(self) | {"threshold": hex(self.threshold)}
-
-    @classmethod
-    def from_dict(cls, document: dict[str, Any]) -> "Subject":
-        """Read what `to_dict` returned."""
-        numbers = {"threshold": int(document["threshold"], 16)}
-        return cls(**{**document, **numbers, "checksums": tuple(document["checksums"])})
-
     @property
     def name(self) -> str:
         """What files about it are called by."""
-        return hashlib.sha256(json.dumps(self.to_dict()).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps(self, default=to_plain).encode()).hexdigest()[:32]
 
 
 def origin_of(item: CrawlSet) -> str:
@@ -111,10 +95,6 @@ class HistoryIndex:
     ----------
     subject
         Of which sets it is.
-    origins
-        Of what each of their crawls was made.
-    group_threshold
-        Keys below it have the group of their host, as far as that is known; 0 if none has.
     range_bits
         How many leading bits tell its ranges apart.
 
@@ -131,34 +111,18 @@ class HistoryIndex:
         self._path = path.with_suffix(".arrow")
         self._mapping = memoryview(Mapping(self._path))
         try:
-            self.subject = Subject.from_dict(document["subject"])
-            self.origins = tuple(document["origins"])
-            self.group_threshold = int(document["group_threshold"], 16)
-            self.range_bits = operator.index(document["range_bits"])
+            self.subject: Subject = from_plain(document["subject"], Subject)
+            self.range_bits = from_plain(document["range_bits"], int)
             self._mask_type = np.dtype(document["mask_type"])
-            self._ranges = [
-                [operator.index(number) for number in row] for row in document["ranges"]
-            ]
-            self._check(document["n_bytes"])
+            self._ranges = from_plain(document["ranges"], tuple[_Range, ...])
+            n_ranges = count_ranges(self.range_bits, self.subject.threshold)
+            if len(self._mapping) != document["n_bytes"] or len(self._ranges) != n_ranges:
+                raise ValueError("it has another length than it had")
+            if self._mask_type not in _MASK_TYPES:
+                raise ValueError("its masks are none")
         except NONSENSE as error:
             raise StoreError(f"{path} is damaged ({error!r})") from error
         self._is_checked = bytearray(len(self._ranges))
-
-    def _check(self, n_bytes: int) -> None:
-        """See that what the document says can be, whatever the rows are."""
-        n_ranges = count_ranges(self.range_bits, self.subject.threshold)
-        if len(self._mapping) != n_bytes or len(self._ranges) != n_ranges:
-            raise ValueError("it has another length than it had")
-        n_mask_bits = 8 * self._mask_type.itemsize
-        if self._mask_type not in _MASK_TYPES or len(self.subject.checksums) > n_mask_bits:
-            raise ValueError("its masks are none")
-        sizes = (8, self._mask_type.itemsize, 1)
-        for n_rows, checksum, *places in self._ranges:
-            if not n_rows and checksum:
-                raise ValueError("it has lost rows")
-            for size, place in zip(sizes, places, strict=True):
-                if not 0 <= place <= place + size * n_rows <= n_bytes:
-                    raise ValueError("its rows are not within it")
 
     @property
     def n_keys(self) -> int:
@@ -171,17 +135,10 @@ class HistoryIndex:
         found = zip(subject.checksums, sizes, strict=True)
         return sum(size for checksum, size in found if checksum not in known)
 
-    def knows_groups(self, subject: Subject, origins: tuple[str, ...]) -> bool:
-        """Tell whether the sets of the index are the first of a subject, with known groups.
-
-        Of a key whose host differs from crawl to crawl the first has the say.
-        """
-        n_own = len(self.origins)
-        own = self.subject.checksums, self.origins
-        return self.group_threshold > 0 and own == (subject.checksums[:n_own], origins[:n_own])
-
-    def between(self, low: int, high: int) -> Rows:
-        """Return the keys from `low` on and below `high` with masks and groups, to be read only.
+    def between(
+        self, low: int, high: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.unsignedinteger]]:
+        """Return the keys from `low` on and below `high` with their masks, to be read only.
 
         Parameters
         ----------
@@ -194,32 +151,23 @@ class HistoryIndex:
             If they are not those that were written.
         """
         number = low >> (KEY_BITS - self.range_bits)
-        if number >= len(self._ranges) or not self._ranges[number][0]:
-            return np.empty(0, np.uint64), np.empty(0, self._mask_type), np.empty(0, np.uint8)
-        n_rows, checksum, *places = self._ranges[number]
-        types = (np.dtype(np.uint64), self._mask_type, np.dtype(np.uint8))
-        keys, masks, groups = (
-            np.frombuffer(self._mapping, dtype, n_rows, place)
-            for dtype, place in zip(types, places, strict=True)
-        )
+        if number >= len(self._ranges):
+            return np.empty(0, np.uint64), np.empty(0, self._mask_type)
+        n_rows, checksum, of_keys, of_masks = self._ranges[number]
+        try:
+            keys = np.frombuffer(self._mapping, np.uint64, n_rows, of_keys)
+            masks = np.frombuffer(self._mapping, self._mask_type, n_rows, of_masks)
+        except NONSENSE as error:
+            raise IndexDamaged(str(self._path)) from error
         if not self._is_checked[number]:
-            n_crawls = len(self.subject.checksums)
-            if _checksum(keys, masks, groups) != checksum or int(masks.max()) >> n_crawls:
+            highest = int(masks.max(initial=0))
+            is_known = highest.bit_length() <= len(self.subject.checksums)
+            if _checksum(keys, masks) != checksum or not is_known:
                 raise IndexDamaged(str(self._path))
             self._is_checked[number] = True
         start = int(np.searchsorted(keys, np.uint64(low)))
         stop = int(np.searchsorted(keys, np.uint64(high - 1), side="right"))
-        return keys[start:stop], masks[start:stop], groups[start:stop]
-
-    def below(self, threshold: int) -> Rows:
-        """Return all keys below a threshold with masks, wide, and groups; raises as `between`."""
-        width = KEY_BITS - self.range_bits
-        rows = [
-            self.between(number << width, min((number + 1) << width, threshold))
-            for number in range(count_ranges(self.range_bits, threshold))
-        ]
-        keys, masks, groups = (np.concatenate(columns) for columns in zip(*rows, strict=True))
-        return keys, masks.astype(np.uint64), groups
+        return keys[start:stop], masks[start:stop]
 
 
 def _checksum(*columns: NDArray[np.unsignedinteger]) -> int:
@@ -272,10 +220,6 @@ class IndexWriter:
         How many leading bits tell the ranges apart.
     n_most
         How many keys there are at most.
-    origins
-        Of what each crawl was made.
-    groups
-        A threshold, and the groups of all keys below it, −1 for none.
     """
 
     def __init__(
@@ -284,29 +228,21 @@ class IndexWriter:
         subject: Subject,
         range_bits: int,
         n_most: int,
-        origins: tuple[str, ...] = (),
-        groups: tuple[int, NDArray[np.int32]] | None = None,
     ) -> None:
-        threshold, codes = (0, np.empty(0, np.int32)) if groups is None else groups
-        self._folder, self._subject, self._groups = folder, subject, codes.astype(np.uint8)
-        self._about = {
-            "schema": _SCHEMA,
-            "subject": subject.to_dict(),
-            "origins": origins,
-            "group_threshold": hex(threshold),
-            "range_bits": range_bits,
-        }
+        self._folder, self._subject = folder, subject
+        self._about = {"schema": _SCHEMA, "subject": subject, "range_bits": range_bits}
         n_crawls = len(subject.checksums)
         self._mask_type = next(kind for kind in _MASK_TYPES if 8 * kind.itemsize >= n_crawls)
         self._ranges: list[list[int]] = []
         self._stack = ExitStack()
         self._file: BinaryIO | None = None
         with self._forgiving():
-            check_room(folder, n_most * (9 + self._mask_type.itemsize), "the index of histories")
+            check_room(folder, n_most * (8 + self._mask_type.itemsize), "the index of histories")
             self._partial = self._stack.enter_context(partial_file(folder, "index.arrow"))
             self._file = self._stack.enter_context(self._partial.open("wb"))
-            types = {"key": np.dtype("<u8"), "mask": self._mask_type, "group": np.dtype("u1")}
-            self._table = BatchesFile(self._file, types)
+            types = ("key", "<u8"), ("mask", self._mask_type)
+            columns = [Column(name, np.empty(0, dtype)) for name, dtype in types]
+            self._table = TableFile(self._file, columns)
 
     def __enter__(self) -> Self:
         return self
@@ -326,11 +262,8 @@ class IndexWriter:
         if self._file is None:
             return
         with self._forgiving():
-            groups = np.full(keys.size, NO_GROUP, np.uint8)
-            known, self._groups = self._groups[: keys.size], self._groups[keys.size :]
-            groups[: known.size] = known
-            rows = keys, masks.astype(self._mask_type), groups
-            places = self._table.write(*rows) if keys.size else [0, 0, 0]
+            rows = keys, masks.astype(self._mask_type)
+            places = self._table.write(*rows) if keys.size else [0, 0]
             self._ranges.append([keys.size, _checksum(*rows), *places])
 
     def _publish(self) -> None:
@@ -338,7 +271,7 @@ class IndexWriter:
         if self._file is None or not any(n_rows for n_rows, *_ in self._ranges):
             return
         with self._forgiving():
-            self._table.finish({"crawlgauge": json.dumps(self._about)})
+            self._table.finish({"crawlgauge": json.dumps(self._about, default=to_plain)})
             n_bytes = self._file.tell()
             self._file.close()
             path = self._folder / _PATTERN.replace("*", self._subject.name)

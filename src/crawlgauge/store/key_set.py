@@ -15,23 +15,15 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
-from crawlgauge.core.mapping import Mapping
+from crawlgauge.core.machine import Mapping
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.sources.remote import AnyPath, RemoteFile, RemotePath
 from crawlgauge.store.arrow_file import KeysFile
-from crawlgauge.store.crawl_set import ADD_AGAIN, CrawlSet, StoredKeys
+from crawlgauge.store.crawl_set import CrawlSet, StoredKeys
+from crawlgauge.store.documents import ADD_AGAIN, to_plain
 from crawlgauge.store.files import explain_os_error, partial_file, sync_folder, write_durably
-
-__all__ = [
-    "KeyReader",
-    "Keys",
-    "damaged",
-    "find_key_damage",
-    "missing",
-    "write_keys",
-]
 
 METADATA_KEY = "crawlgauge"
 """Under which a file describes itself to others."""
@@ -71,14 +63,14 @@ def write_keys(
         with write_durably(partial) as file:
             keys_file, blocks = KeysFile(file), _Blocks(block_keys)
             for part in ranges:
-                keys_file.write(part)
+                keys_file.add(part)
                 blocks.add(part)
             whole = replace(
                 description,
                 crawl=_count_urls(description, blocks.n_keys),
                 checksum=f"keys-sha256:{blocks.sha256.hexdigest()}",
             )
-            keys_file.finish({METADATA_KEY: json.dumps(whole.to_dict())})
+            keys_file.finish({METADATA_KEY: json.dumps(whole.to_dict(), default=to_plain)})
         n_bytes, offset = partial.stat().st_size, keys_file.offset
         frame = _digest_frame(partial, offset, blocks.n_keys)
         # The name tells the content: a reader never finds another under one name.
@@ -152,21 +144,20 @@ class KeyReader:
         self._keys: Keys | None = None
         self._file: RemoteFile | None = None
         self._fetched: tuple[int, int, Keys] | None = None
-        content = memoryview(b"")
-        with explain_os_error("read", self._path):
+        path, stored, mapped = self._path, self._stored, memoryview(b"")
+        with explain_os_error("read", path):
             try:
-                if isinstance(self._path, RemotePath):
-                    self._file = self._path.open()
+                if isinstance(path, RemotePath):
+                    self._file = path.open()
                 else:
-                    content = memoryview(Mapping(self._path))
+                    mapped = memoryview(Mapping(path))
             except FileNotFoundError:
-                raise missing(self._path) from None
-        stored, file = self._stored, self._file
-        n_bytes = len(content) if file is None else file.facts.st_size
+                raise missing(path) from None
+        n_bytes = len(mapped) if self._file is None else self._file.facts.st_size
         if n_bytes != stored.n_bytes:
-            raise damaged(self._path, f"it has {n_bytes:,} bytes, not {stored.n_bytes:,}")
-        if file is None:
-            self._keys = np.frombuffer(content, "<u8", stored.n_keys, stored.offset)
+            raise damaged(path, f"it has {n_bytes:,} bytes, not {stored.n_bytes:,}")
+        if self._file is None:
+            self._keys = np.frombuffer(mapped, "<u8", stored.n_keys, stored.offset)
 
     def between(self, low: int, high: int) -> Keys:
         """Return the keys from `low` on and below `high`, to be read only.
@@ -223,25 +214,31 @@ class KeyReader:
         return known[: (end - first) * block_keys]
 
 
-def find_key_damage(crawl_set: CrawlSet) -> str | None:
-    """Read all of a set's file and return what is wrong with it; None if nothing is."""
+def check_keys(crawl_set: CrawlSet) -> None:
+    """Re-read all of a set's file.
+
+    Raises
+    ------
+    StoreError
+        If it is missing or damaged.
+    """
     path, stored = crawl_set.path, crawl_set.stored
-    reader = KeyReader(crawl_set)
-    digest, last = hashlib.sha256(), -1
+    reader, digest, last, problem = KeyReader(crawl_set), hashlib.sha256(), -1, ""
     for first in range(len(stored.fences)):
         keys = reader._blocks(first, first + 1)  # noqa: SLF001 - of this module
         is_beyond = last < int(keys[0]) == stored.fences[first]
         if not is_beyond or np.any(keys[1:] <= keys[:-1]):
-            return f"{path} is damaged: its keys are not in order; {ADD_AGAIN}"
+            raise StoreError(f"{path} is damaged: its keys are not in order; {ADD_AGAIN}")
         digest.update(keys.data)
         last = int(keys[-1])
-    if last >= crawl_set.threshold:
-        return f"{path} is damaged: it holds keys beyond its sample; {ADD_AGAIN}"
     with explain_os_error("read", path):
         frame = _digest_frame(path, stored.offset, stored.n_keys)
     if (f"keys-sha256:{digest.hexdigest()}", frame) != (crawl_set.checksum, stored.frame):
-        return f"{path} is damaged: it was changed after it was written; {ADD_AGAIN}"
-    return None
+        problem = "it was changed after it was written"
+    if last >= crawl_set.threshold:
+        problem = "it holds keys beyond its sample"
+    if problem:
+        raise StoreError(f"{path} is damaged: {problem}; {ADD_AGAIN}")
 
 
 def _digest_frame(path: AnyPath, offset: int, n_keys: int) -> str:

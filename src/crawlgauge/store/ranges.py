@@ -7,22 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
+from crawlgauge.core.machine import count_processors
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import KEY_BITS, WHOLE, count_ranges
-from crawlgauge.processors import count_processors
 from crawlgauge.sources.remote import RemotePath
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.key_set import KeyReader, Keys
-
-__all__ = [
-    "HashRange",
-    "Keys",
-    "Part",
-    "Progress",
-    "SetReaders",
-    "choose_range_bits",
-    "work_on_ranges",
-]
 
 Part = tuple[int | None, Keys, Keys | None]
 """What `count_masks` takes of a set, or of an index."""
@@ -145,6 +135,7 @@ def work_on_ranges(
     bounds: tuple[int, int],
     work: Callable[[_Parts, HashRange], _Result],
     progress: Progress | None = None,
+    n_workers: int | None = None,
 ) -> Iterator[tuple[HashRange, _Result]]:
     """Yield what was found in each range, in rising order, while later ones are worked on.
 
@@ -160,10 +151,12 @@ def work_on_ranges(
         What a thread does with that.
     progress
         Called with how many of how many ranges are done.
+    n_workers
+        How many threads work; one for each core if not given.
     """
     low, high = bounds
     numbers = range(low >> (KEY_BITS - range_bits), count_ranges(range_bits, high))
-    n_workers = min(_MAX_WORKERS, count_processors())
+    n_workers = n_workers or min(_MAX_WORKERS, count_processors())
     running: deque[tuple[HashRange, Future[_Result]]] = deque()
     with ThreadPoolExecutor(n_workers) as pool:
         for number in numbers:

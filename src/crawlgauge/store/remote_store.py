@@ -8,12 +8,17 @@ from pathlib import Path
 from crawlgauge.errors import StoreError
 from crawlgauge.sources.remote import RemotePath
 from crawlgauge.store.crawl_set import MANIFEST_NAME, Manifest, has_leftovers
-from crawlgauge.store.crawl_writer import CACHE, CRAWLS, STORE_FILE, CrawlWriter, StorePlace
+from crawlgauge.store.crawl_writer import (
+    ANCHORS,
+    CACHE,
+    CRAWLS,
+    STORE_FILE,
+    CrawlWriter,
+    StorePlace,
+)
 from crawlgauge.store.files import LOCK_NAME
 from crawlgauge.store.objects import Conflict, Lease, Objects, lease_seconds
-from crawlgauge.store.spilling import SpillFolder, remove_abandoned
-
-__all__ = ["RemotePlace"]
+from crawlgauge.store.spilling import SpillFolder
 
 _SHARE_TO_ARRIVE = 0.5
 """Of the time that a claim holds: so old must be what a killed process left. Its last request may
@@ -26,9 +31,11 @@ _MAX_ATTEMPTS = 3
 class RemotePlace(StorePlace):
     """A store on object storage."""
 
+    _path: RemotePath
+
     def __init__(self, path: RemotePath, document: bytes) -> None:
-        super().__init__(document)
-        self._path, self.objects = path, Objects(path)
+        self._path, self._document, self.objects = path, document, Objects(path)
+        self.min_age = lease_seconds() * _SHARE_TO_ARRIVE
 
     def create(self) -> None:
         """Make a store where there is none; one that is there is left as it is."""
@@ -39,23 +46,16 @@ class RemotePlace(StorePlace):
         if any(entry.name and not entry.name.startswith(own) for entry in objects.listed("")):
             raise StoreError(f"{self._path} is a folder of other files; name another for the store")
         with suppress(Conflict):  # Another process was first by a hair.
-            objects.put_if(STORE_FILE, self.document, None)
+            objects.put_if(STORE_FILE, self._document, None)
 
     def remove_if_empty(self) -> None:
         """Take a store away that holds no crawls; one that does is left as it is."""
         with suppress(OSError):
-            if not self.objects.listed(f"{CRAWLS}/"):
+            held = (self.objects.listed(f"{folder}/") for folder in (CRAWLS, ANCHORS))
+            if not any(held):
                 for entry in self.objects.listed(f"{CACHE}/"):
                     self.objects.delete(entry.name)
                 self.objects.delete(STORE_FILE)
-
-    @contextmanager
-    def hold(self, label: str) -> Iterator[CrawlWriter]:
-        """Hold a crawl for writing, and clean up what killed processes have left in the store."""
-        remove_abandoned(self._path)
-        self.min_age = lease_seconds() * _SHARE_TO_ARRIVE
-        with super().hold(label) as writer:
-            yield writer
 
     @contextmanager
     def _lock(self, label: str, *, patience: float = 0.0) -> Iterator[CrawlWriter]:

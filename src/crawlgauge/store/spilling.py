@@ -17,14 +17,12 @@ from typing import TYPE_CHECKING, Self
 
 from crawlgauge.errors import StoreBusy, StoreError
 from crawlgauge.sources.remote import AnyPath, RemotePath
-from crawlgauge.store.files import acquire_lock, check_room, explain_os_error
+from crawlgauge.store.files import acquire_lock, check_room, close_quietly, explain_os_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from crawlgauge.store.key_set import Keys
-
-__all__ = ["SPILL_FOLDER", "SpillFolder", "remove_abandoned"]
 
 SPILL_FOLDER = "spill"
 _KEY_BYTES = 8
@@ -64,7 +62,7 @@ class SpillFolder:
         # Whoever only lists crawls does not wait for numpy.
         import numpy as np
 
-        from crawlgauge.core.mapping import Mapping
+        from crawlgauge.core.machine import Mapping
 
         with explain_os_error("write", self._parent):
             folder = self.open()
@@ -100,7 +98,7 @@ class SpillFolder:
         if self._folder is None or self._lock is None:
             return
         shutil.rmtree(self._folder, ignore_errors=True)
-        os.close(self._lock)
+        close_quietly(self._lock)
         _remove_if_empty(self._parent)
 
 
@@ -127,7 +125,7 @@ def remove_abandoned(store: AnyPath) -> None:
         except (StoreBusy, OSError):
             continue  # Its process lives, or it belongs to another user.
         shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
+        close_quietly(lock)
     _remove_if_empty(parent)
 
 
