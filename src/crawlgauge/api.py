@@ -7,38 +7,39 @@
     estimate(table)                   model      the table -> a Fit, with its Estimates
     write_report(fit, path)           report     the fit -> a page
 
-Every further question is a function of the same fit, table or store, in a module of `questions`:
-`check_newest`, `plan`, `sensitivity`, `history`, `estimate_strata`, `compare`, `recall`. Its answer
-prints itself (`summary`, `to_json`), and `write_report` shows it.
+Every further question is a function of the same fit, table or store, in `questions.py`:
+`check_newest`, `plan`, `sensitivity`, `history`, `estimate_strata`, `compare`, `recall`.
 
 What takes long to load (compiled kernels, the models) is loaded by the functions that need it.
 """
 
-import datetime as dt
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawlgauge.crawl import parse_date
 from crawlgauge.errors import CrawlgaugeError, FitError
+from crawlgauge.frames import Rows, Tabular
 from crawlgauge.locations import StrPath, find_store
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.overlaps import files
+from crawlgauge.overlaps.files import Source, read_histories, read_overlaps, write_overlaps
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.report import estimate_blocks, result_json
 from crawlgauge.store import catalogue
+from crawlgauge.store.anchors import verify_anchors
 from crawlgauge.store.catalogue import Finding, Store, verify_crawls
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.files import replace_file
 
 if TYPE_CHECKING:
+    from crawlgauge.report.answers import Answer
+    from crawlgauge.report.blocks import Section
     from crawlgauge.report.charts.figures import Figures
-    from crawlgauge.report.section import Answer, Section
 
 __all__ = [
     "Fit",
-    "choose_window",
+    "ReportFile",
     "count_overlaps",
     "estimate",
     "list_crawls",
@@ -47,6 +48,7 @@ __all__ = [
     "read_overlaps",
     "remove_crawl",
     "verify_store",
+    "write_crate",
     "write_overlaps",
     "write_report",
 ]
@@ -54,8 +56,8 @@ __all__ = [
 Progress = Callable[[int, int | None], None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fit:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Fit(Tabular):
     """Estimates, ready to be read, printed or saved.
 
     Parameters
@@ -69,9 +71,37 @@ class Fit:
     table: OverlapTable
     estimates: Estimates
 
-    def summary(self) -> str:
-        """Return the estimates as text for a terminal."""
-        return estimate_blocks.to_text(self.estimates)
+    def __repr__(self) -> str:
+        from crawlgauge.report import answers
+
+        crawls = self.table.crawls
+        name = f"Fit of {len(crawls)} crawls, {crawls[0].label} to {crawls[-1].label}"
+        return answers.tell(name, estimate_blocks.to_brief(self.estimates))
+
+    def _repr_html_(self) -> str:
+        from crawlgauge.report import answers
+
+        return answers.tell_in_html(estimate_blocks.to_brief(self.estimates))
+
+    def _rows(self) -> Rows:
+        from crawlgauge.report import answers
+
+        crawls = zip(self.estimates.crawls, answers.to_rows(self.estimates.per_crawl), strict=True)
+        return [
+            {"label": crawl.label, "date": crawl.date, "n_urls": crawl.n_urls} | row
+            for crawl, row in crawls
+        ]
+
+    def summary(self, *, full: bool = False) -> str:
+        """Return the estimates as text for a terminal.
+
+        Parameters
+        ----------
+        full
+            Whether all crawls, estimators and checks are told of, and not only what fits on a
+            screen.
+        """
+        return estimate_blocks.to_text(self.estimates, is_full=full)
 
     def explain(self, check: str) -> str:
         """Return what a check means, how it is computed and what it found, as text.
@@ -95,12 +125,19 @@ class Fit:
     def figures(self) -> "Figures":
         """Every figure by name; a notebook shows what its methods return."""
         from crawlgauge.report.charts.figures import Figures
+        from crawlgauge.simulate.fitted_urn import find_panels
 
-        return Figures(self.estimates)
+        return Figures(self.estimates, find_panels(self.estimates))
 
-    def to_html(self) -> str:
-        """Return the report: one HTML page with everything in it, which needs no network."""
-        return _render(self, ())[0]
+    def to_html(self, *, title: str | None = None) -> str:
+        """Return the report: one HTML page with everything in it, which needs no network.
+
+        Parameters
+        ----------
+        title
+            What the archive is called.
+        """
+        return _render(self, (), title)[0]
 
 
 def open_store(path: StrPath | None = None) -> Store:
@@ -131,7 +168,8 @@ def remove_crawl(store: StrPath | None, label: str) -> None:
 
 def verify_store(store: StrPath | None = None) -> tuple[Finding, ...]:
     """Re-read every file of a store against its checksums and return what was found."""
-    return tuple(verify_crawls(open_store(store)))
+    opened = open_store(store)
+    return (*verify_crawls(opened), *verify_anchors(opened))
 
 
 def count_overlaps(
@@ -169,101 +207,40 @@ def count_overlaps(
     return count_store(open_store(store), sample=share, level=level, progress=progress)
 
 
-def read_overlaps(path: StrPath) -> OverlapTable:
-    """Read an overlap table from a CSV, JSON or Parquet file, told by content.
-
-    Parameters
-    ----------
-    path
-        The file, or ``-`` for standard input.
-    """
-    return files.read_overlaps(path)
-
-
-def read_histories(histories: StrPath, crawls: StrPath) -> OverlapTable:
-    """Read capture histories (``history,count``) and their crawls (``label,date[,n_urls]``).
-
-    Parameters
-    ----------
-    histories, crawls
-        The two CSV files.
-    """
-    return files.read_histories(histories, crawls)
-
-
-def write_overlaps(table: OverlapTable, path: StrPath) -> None:
-    """Write an overlap table as ``.csv``, ``.json`` or ``.parquet``, told by the name."""
-    files.write_overlaps(table, path)
-
-
-def choose_window(
-    table: OverlapTable,
-    *,
-    since: dt.date | str | None = None,
-    until: dt.date | str | None = None,
-    exclude: Iterable[str] = (),
-    min_lag: int | None = None,
-    regime: int | str | None = None,
-) -> OverlapTable:
-    """Keep only some crawls and pairs of an overlap table, to estimate from those.
-
-    Parameters
-    ----------
-    table
-        All overlaps.
-    since, until
-        First and last date of the crawls to keep.
-    exclude
-        Labels of crawls to leave out.
-    min_lag
-        Keep only pairs that are at least so many crawls apart.
-    regime
-        Keep only the crawls of one regime, as the check change-point finds them: its number
-        from 1, or ``latest``.
-
-    Raises
-    ------
-    FitError
-        If a choice fits no crawl, or leaves too little.
-    """
-    from crawlgauge.model import window
-
-    return window.choose_window(
-        table,
-        since=parse_date(since) if isinstance(since, str) else since,
-        until=parse_date(until) if isinstance(until, str) else until,
-        exclude=exclude,
-        min_lag=min_lag,
-        regime=regime,
-    )
-
-
 def estimate(
-    table: OverlapTable, *, persistence: float | None = None, store: StrPath | None = None
+    table: OverlapTable | Source,
+    *,
+    persistence: float | None = None,
+    store: StrPath | None = None,
 ) -> Fit:
     """Estimate coverage, persistence and population from an overlap table.
 
     Parameters
     ----------
     table
-        Overlaps of at least two crawls.
+        Overlaps of at least two crawls: a table, or whatever `read_overlaps` reads one from, such
+        as a data frame with a row for each pair.
     persistence
         For two crawls only, which cannot tell coverage from turnover: the share of URLs that
         lives on for a year, known from elsewhere.
     store
-        The store that the overlaps were counted in: it keeps the estimate, so that the same one
-        takes no time again. If not given, it is made anew.
+        The store that the overlaps were counted in: its anchors have a say in the number, and it
+        keeps the estimate, so that the same one takes no time again. If not given, it is made
+        anew, from the table alone.
 
     Raises
     ------
     FitError
         If nothing can be estimated.
+    OverlapError
+        If what was given is no table of overlaps.
     StoreError
         If there is no such store.
     """
     from crawlgauge.kept_estimates import estimate_once
 
     place = None if store is None else open_store(store)
+    table = read_overlaps(table)
     return Fit(table=table, estimates=estimate_once(table, place, persistence=persistence))
 
 
@@ -290,7 +267,9 @@ class ReportFile:
         return {"path": str(self.path), "n_bytes": self.n_bytes, "n_charts": self.n_charts}
 
 
-def write_report(fit: Fit, path: StrPath, answers: "Iterable[Answer]" = ()) -> ReportFile:
+def write_report(
+    fit: Fit, path: StrPath, answers: "Iterable[Answer]" = (), *, title: str | None = None
+) -> ReportFile:
     """Write the report: one HTML page with the answer, its checks and all figures.
 
     The file appears whole or not at all; one that stood there before stays until then.
@@ -304,6 +283,8 @@ def write_report(fit: Fit, path: StrPath, answers: "Iterable[Answer]" = ()) -> R
     answers
         Further questions that were asked, such as what `estimate_strata` returned: each becomes a
         section, in place of the one that every report has of that question.
+    title
+        What the archive is called, such as ``"Our web archive"``.
 
     Raises
     ------
@@ -314,27 +295,91 @@ def write_report(fit: Fit, path: StrPath, answers: "Iterable[Answer]" = ()) -> R
     place = Path(path).resolve()
     if not place.parent.is_dir():
         raise CrawlgaugeError(f"{path} cannot be written: its folder does not exist")
-    page, n_charts = _render(fit, answers)
+    page, n_charts = _render(fit, answers, title)
     content = page.encode()
-    try:
-        replace_file(place, content)
-    except OSError as error:
-        raise CrawlgaugeError(f"{path} cannot be written: {error.strerror}") from error
+    _replace(place, content, path)
     return ReportFile(path=Path(path), n_bytes=len(content), n_charts=n_charts)
 
 
-def _render(fit: Fit, answers: "Iterable[Answer]") -> tuple[str, int]:
+def write_crate(
+    result: Fit | OverlapTable,
+    folder: StrPath,
+    answers: "Iterable[Answer]" = (),
+    *,
+    title: str | None = None,
+) -> tuple[Path, ...]:
+    """Write results into a folder that a repository of data can take in, as an RO-Crate.
+
+    The overlaps as CSV and Parquet, of a fit also the estimates as JSON and the report, and a
+    description of all of them, ``ro-crate-metadata.json``, which is written last.
+
+    Parameters
+    ----------
+    result
+        What `estimate` or `count_overlaps` returned.
+    folder
+        Where to; made if it is not there. Files of these names in it are replaced.
+    answers
+        Further sections of the report, as for `write_report`.
+    title
+        What the archive is called.
+
+    Returns
+    -------
+    tuple
+        The files that were written.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If a file cannot be written.
+    """
+    from crawlgauge.overlaps.csv_table import to_csv
+    from crawlgauge.overlaps.files import to_parquet
+    from crawlgauge.report.charts.chart import make_folder
+    from crawlgauge.report.crate import DESCRIPTION, describe_crate
+
+    fit = result if isinstance(result, Fit) else None
+    table = result if isinstance(result, OverlapTable) else result.table
+    contents = {"overlaps.csv": to_csv(table).encode(), "overlaps.parquet": to_parquet(table)}
+    if fit is not None:
+        contents["estimate.json"] = fit.to_json().encode()
+        contents["report.html"] = _render(fit, answers, title)[0].encode()
+    document = describe_crate(
+        contents,
+        table.crawls,
+        table.provenance,
+        estimates=None if fit is None else fit.estimates,
+        title=title,
+    )
+    contents[DESCRIPTION] = json.dumps(document, indent=1, allow_nan=False).encode()
+    place = Path(folder)
+    make_folder(place)
+    for name, content in contents.items():
+        _replace(place / name, content, place / name)
+    return tuple(place / name for name in contents)
+
+
+def _replace(place: Path, content: bytes, named: StrPath) -> None:
+    try:
+        replace_file(place, content)
+    except OSError as error:
+        raise CrawlgaugeError(f"{named} cannot be written: {error.strerror}") from error
+
+
+def _render(fit: Fit, asked: "Iterable[Answer]", title: str | None) -> tuple[str, int]:
     """Return the page of the report, and how many charts it has."""
+    from crawlgauge.report.blocks import combine_sections
     from crawlgauge.report.charts.chart import Chart
     from crawlgauge.report.charts.figures import try_charts
-    from crawlgauge.report.page.rendering import render_page
-    from crawlgauge.report.section import combine_sections
+    from crawlgauge.report.page.document import render_page
+    from crawlgauge.simulate.fitted_urn import find_panels
 
-    charts = try_charts(fit.estimates)
-    sections = combine_sections(_answer_always(fit), [item.section() for item in answers])
+    charts = try_charts(fit.estimates, find_panels(fit.estimates))
+    sections = combine_sections(_answer_always(fit), [item.section() for item in asked])
     drawn = [*charts, *(chart for section in sections for chart in section.charts)]
     n_charts = sum(isinstance(chart, Chart) for chart in drawn)
-    return render_page(fit.estimates, charts, sections), n_charts
+    return render_page(fit.estimates, charts, sections, title=title), n_charts
 
 
 def _answer_always(fit: Fit) -> "list[Section]":
@@ -342,13 +387,15 @@ def _answer_always(fit: Fit) -> "list[Section]":
     from crawlgauge.model.newest import check_newest_crawl
     from crawlgauge.model.plan import plan_crawls, usual_wishes
     from crawlgauge.model.turnover import follow_crawls
-    from crawlgauge.report.section import show_check, show_plan, show_turnover
+    from crawlgauge.report import answers
+    from crawlgauge.report.anchor_blocks import to_section
 
-    sections = [show_check(check_newest_crawl(fit.table, fit.estimates))]
-    sections.append(show_turnover(follow_crawls(fit.table)))
     try:
-        sections.append(show_plan(plan_crawls(fit.estimates, **usual_wishes(fit.estimates))))
+        plan = answers.show(plan_crawls(fit.estimates, **usual_wishes(fit.estimates)))
     except FitError as error:
         # Nothing was wished for here that could be wrong: the series is too short.
-        sections.append(show_plan(str(error)))
-    return sections
+        plan = answers.show_no_plan(str(error))
+    check = check_newest_crawl(fit.table, fit.estimates)
+    turnover = follow_crawls(fit.table)
+    anchored = [to_section(fit.estimates)] if fit.estimates.anchors else []
+    return [*anchored, answers.show(check), answers.show(turnover), plan]

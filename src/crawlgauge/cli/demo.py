@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from crawlgauge.cli import options
-from crawlgauge.cli.output import show_json
+from crawlgauge.cli.options import option, wants_json
+from crawlgauge.cli.output import say, show_json
 from crawlgauge.cli.progress import show_progress
 from crawlgauge.errors import SourceError
 
@@ -18,48 +19,55 @@ if TYPE_CHECKING:
     from crawlgauge.model.estimates import Estimates
     from crawlgauge.simulate.archive import SimulatedArchive, Truth
 
-__all__ = ["demo", "run_demo", "write_demo_report"]
-
 _INDEXES, _STORE = "crawls", "store"
 _MARK = ".crawlgauge-demo"
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  crawlgauge demo
-  crawlgauge demo /tmp/demo --seed 7"""
-)
-@click.argument("folder", default="crawlgauge-demo", metavar="[DIR]")
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the random numbers.")
+@options.command()
+@click.argument("folder", default="crawlgauge-demo", metavar="[DIR]", type=options.FOLDER)
+@option("--seed INTEGER", "Equal seeds give equal archives.", default=1)
 @options.as_json
-def demo(folder: str, seed: int, as_json: bool) -> None:
-    """Simulate an archive of 15 crawls, add it to a store, estimate, and compare with the truth.
+def demo(folder: str, seed: int) -> None:
+    """Simulate an archive, estimate it, compare with the truth.
 
-    DIR receives the simulated CDXJ files with truth.json, the store and report.html; it is made if
-    it is missing, and what an earlier demo left in it is replaced. Default: crawlgauge-demo.
+    Fifteen crawls of a web that is known are written as CDXJ files, added to a store and estimated
+    from. DIR receives the files with truth.json, the store and report.html; it is made if missing,
+    and what an earlier demo left in it is replaced. Default: crawlgauge-demo.
+
+    Examples
+    --------
+    crawlgauge demo
+    crawlgauge demo /tmp/demo --seed 7
     """
+    from crawlgauge import api
+    from crawlgauge.questions import estimate_strata
+
+    store = Path(folder, _STORE)
     with show_progress("simulating and reading") as progress:
         archive, fit = run_demo(folder, seed=seed, progress=progress)
-    report, truth, store = write_demo_report(folder, fit), archive.truth, Path(folder, _STORE)
-    if as_json:
+    with show_progress("drawing the report"):
+        hosts = estimate_strata(store, by="host")
+        report = api.write_report(fit, Path(folder, "report.html"), [hosts]).path
+    truth = archive.truth
+    if wants_json():
         show_json({"truth": truth.to_dict(), "estimate": fit.to_dict(), "report": str(report)})
         return
-    click.echo(f"""\
+    say(f"""\
 Simulated {len(archive.crawls)} crawls of a web whose size and turnover are known, wrote \
 them as CDXJ
 files, added them to a store, and estimated from their overlaps alone:
 
 {fit.summary()}
 
-Truth and estimate:
+The truth and the estimate:
 {_compare(truth, fit.estimates)}
 
 CDXJ files and truth.json: {Path(folder, _INDEXES)}
 Store: {store}
 Report: {report} (open it in a browser)
-Try next: crawlgauge list --store {store}
-          crawlgauge overlaps --store {store}""")
+Try next: crawlgauge estimate --store {store} --full
+          crawlgauge list --store {store}
+          crawlgauge plan --store {store}""")
 
 
 def run_demo(
@@ -89,7 +97,7 @@ def run_demo(
     from crawlgauge import api
     from crawlgauge.ingest.adding import add_crawl
     from crawlgauge.simulate.archive_files import write_simulation
-    from crawlgauge.simulate.simulation import simulate_urn
+    from crawlgauge.simulate.scenarios import simulate_urn
 
     _make_room(Path(folder))
     store = Path(folder, _STORE)
@@ -100,21 +108,6 @@ def run_demo(
         if progress is not None:
             progress(number, len(paths))
     return archive, api.estimate(api.count_overlaps(store), store=store)
-
-
-def write_demo_report(folder: "StrPath", fit: "Fit") -> Path:
-    """Write the report of a demo beside its store, and return where.
-
-    Parameters
-    ----------
-    folder, fit
-        Of the demo.
-    """
-    from crawlgauge import api
-    from crawlgauge.questions.strata import estimate_strata
-
-    hosts = estimate_strata(Path(folder, _STORE), by="host")
-    return api.write_report(fit, Path(folder, "report.html"), [hosts]).path
 
 
 def _make_room(folder: Path) -> None:
@@ -130,7 +123,9 @@ def _make_room(folder: Path) -> None:
             if part.exists():
                 shutil.rmtree(part)
     except OSError as error:
-        raise SourceError(f"cannot use the folder {folder}: {error.strerror}") from error
+        raise SourceError(
+            f"cannot use the folder {folder}: {error.strerror}; name another folder"
+        ) from error
 
 
 def _compare(truth: "Truth", estimates: "Estimates") -> str:
@@ -139,23 +134,15 @@ def _compare(truth: "Truth", estimates: "Estimates") -> str:
 
     paper, lives_on = estimates.paper, truth.persistence
     half_life = math.log(2) / -math.log(lives_on) if lives_on else None
-    lines: tuple[tuple[str, str, tuple[float | None, ...]], ...] = (
-        (
-            "coverage of a crawl",
-            "{:.3f}",
-            (truth.coverage, estimates.headline.coverage.value, paper.coverage),
-        ),
-        (
-            "persistence per year",
-            "{:.3f}",
-            (lives_on, estimates.persistence.value, paper.persistence),
-        ),
-        (
-            "half-life in years",
-            "{:.2f}",
-            (half_life, estimates.half_life_years.value, paper.half_life_years),
-        ),
-        ("population", "{:,.0f}", (truth.crawls[-1].population, estimates.population.value, None)),
+    half_lives = (half_life, estimates.half_life_years.value, paper.half_life_years)
+    population = (truth.crawls[-1].population, estimates.population.value, None)
+    coverage = (truth.coverage, estimates.headline.coverage.value, paper.coverage)
+    persistence = (lives_on, estimates.persistence.value, paper.persistence)
+    lines = (
+        ("coverage of a crawl", "{:.3f}", coverage),
+        ("persistence per year", "{:.3f}", persistence),
+        ("half-life in years", "{:.2f}", half_lives),
+        ("population", "{:,.0f}", population),
     )
     headers = ("truth", "estimate", "paper's fit")
     return render_table(

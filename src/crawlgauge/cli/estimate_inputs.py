@@ -1,6 +1,5 @@
 """What the commands that estimate share: where the overlaps come from, and which of them count."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -8,34 +7,31 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crawlgauge.cli import options
+from crawlgauge.cli.options import Command, Decorator, option
 from crawlgauge.cli.progress import show_progress
-from crawlgauge.locations import find_store
 
 if TYPE_CHECKING:
     from crawlgauge.api import Fit
     from crawlgauge.overlaps.table import OverlapTable
 
-__all__ = ["EstimateInputs", "estimate_from", "estimate_inputs", "table_from", "table_inputs"]
-
 _SOURCES = (
-    click.argument("table", required=False),
-    click.option("--histories", metavar="CSV", help="Capture histories: history,count."),
-    click.option("--crawls", metavar="CSV", help="The crawls of --histories: label,date[,n_urls]."),
+    click.argument("table", required=False, type=options.FILE),
+    option("--histories CSV", "Capture histories: history,count."),
+    option(
+        "--crawls CSV",
+        "The crawls of --histories, label,date[,n_urls]; or of a TABLE whose rows only name "
+        "them, label,date,n_urls.",
+    ),
 )
-_PERSISTENCE = click.option(
-    "--persistence",
-    type=float,
-    metavar="SHARE",
-    help="With two crawls only: the share of URLs that lives on for a year, known from elsewhere.",
+_PERSISTENCE = option(
+    "--persistence SHARE",
+    "With two crawls only: the share of URLs that live on for a year, known from elsewhere.",
 )
 _PAIRS = (
-    click.option(
-        "--min-lag", type=int, metavar="N", help="Leave out pairs fewer than N crawls apart."
-    ),
-    click.option(
-        "--regime",
-        metavar="N",
-        help="Use only the crawls of this regime, between changes of scope: a number or latest.",
+    option("--min-lag N", "Leave out pairs less than N crawls apart.", type=int),
+    option(
+        "--regime N",
+        "Use only the crawls of this regime, between changes of scope: a number or latest.",
     ),
 )
 
@@ -46,10 +42,10 @@ class EstimateInputs:
 
     Parameters
     ----------
-    table
-        Path of an overlap table.
-    histories, crawls
-        Paths of capture histories and their crawls.
+    table, histories
+        Path of an overlap table, or of capture histories.
+    crawls
+        Path of the table of the crawls of either.
     store
         Path of the store.
     level
@@ -75,14 +71,68 @@ class EstimateInputs:
     @property
     def counted_in(self) -> str | None:
         """The store that the overlaps are counted in; None if a file holds them."""
+        from crawlgauge.locations import find_store
+
         is_stored = self.table is None and self.histories is None
         return str(find_store(self.store)) if is_stored else None
 
+    def estimate(self) -> "Fit":
+        """Read or count the overlaps that are asked for, and estimate from them."""
+        from crawlgauge import api
 
-def _take(*chosen: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        table = self.read_table()
+        with show_progress("estimating"):
+            return api.estimate(table, persistence=self.persistence, store=self.counted_in)
+
+    def read_table(self) -> "OverlapTable":
+        """Read or count the overlaps that are asked for.
+
+        Raises
+        ------
+        click.UsageError
+            If the inputs contradict each other.
+        """
+        from crawlgauge.model.window import choose_window
+
+        return choose_window(
+            self._read(),
+            since=self.since,
+            until=self.until,
+            exclude=self.exclude,
+            min_lag=self.min_lag,
+            regime=self.regime,
+        )
+
+    def _read(self) -> "OverlapTable":
+        from crawlgauge import api
+
+        if self.histories is not None and self.crawls is None:
+            raise click.UsageError("--histories needs --crawls CSV, with columns label and date")
+        if self.crawls is not None and self.histories is None and self.table is None:
+            raise click.UsageError("--crawls goes with TABLE or with --histories")
+        sources = (self.table, self.histories, self.store)
+        if sum(source is not None for source in sources) > 1:
+            raise click.UsageError("give one of TABLE, --histories and --store")
+        if self.histories is not None and self.crawls is not None:
+            table = api.read_histories(self.histories, self.crawls)
+        elif self.table is not None:
+            table = api.read_overlaps(self.table, self.crawls)
+        else:
+            level = self.level or "url"
+            with show_progress("counting overlaps") as progress:
+                return api.count_overlaps(self.store, level=level, progress=progress)
+        if self.level not in (None, table.level):
+            raise click.UsageError(
+                f"the table is of level {table.level}, not {self.level}; leave out --level, or "
+                f"count anew from the store: crawlgauge overlaps --level {self.level} -o FILE"
+            )
+        return table
+
+
+def _take(*chosen: Decorator) -> Decorator:
     """Give a command options, all of them as its parameter ``inputs``."""
 
-    def give(command: Callable[..., Any]) -> Callable[..., Any]:
+    def give(command: Command) -> Command:
         @wraps(command)
         def with_inputs(**given: Any) -> Any:  # noqa: ANN401 - options are of many types
             names = [field.name for field in fields(EstimateInputs) if field.name in given]
@@ -99,69 +149,3 @@ estimate_inputs = _take(
     *_SOURCES, _PERSISTENCE, options.window, *_PAIRS, options.level, options.store
 )
 table_inputs = _take(*_SOURCES, options.window, options.level, options.store)
-
-
-def estimate_from(inputs: EstimateInputs) -> "Fit":
-    """Read or count the overlaps that a command was given, and estimate from them.
-
-    Parameters
-    ----------
-    inputs
-        What `estimate_inputs` gives a command.
-
-    Raises
-    ------
-    click.UsageError
-        If the inputs contradict each other.
-    """
-    from crawlgauge import api
-
-    return api.estimate(table_from(inputs), persistence=inputs.persistence, store=inputs.counted_in)
-
-
-def table_from(inputs: EstimateInputs) -> "OverlapTable":
-    """Read or count the overlaps that a command was given, and keep those that it asks for.
-
-    Parameters
-    ----------
-    inputs
-        What `estimate_inputs` or `table_inputs` gives a command.
-
-    Raises
-    ------
-    click.UsageError
-        If the inputs contradict each other.
-    """
-    from crawlgauge import api
-
-    return api.choose_window(
-        _read(inputs),
-        since=inputs.since,
-        until=inputs.until,
-        exclude=inputs.exclude,
-        min_lag=inputs.min_lag,
-        regime=inputs.regime,
-    )
-
-
-def _read(inputs: EstimateInputs) -> "OverlapTable":
-    from crawlgauge import api
-
-    if (inputs.histories is None) != (inputs.crawls is None):
-        raise click.UsageError("--histories and --crawls go together")
-    sources = (inputs.table, inputs.histories, inputs.store)
-    if sum(source is not None for source in sources) > 1:
-        raise click.UsageError("give one of TABLE, --histories and --store")
-    if inputs.histories is not None and inputs.crawls is not None:
-        table = api.read_histories(inputs.histories, inputs.crawls)
-    elif inputs.table is not None:
-        table = api.read_overlaps(inputs.table)
-    else:
-        with show_progress("counting overlaps") as progress:
-            return api.count_overlaps(inputs.store, level=inputs.level or "url", progress=progress)
-    if inputs.level not in (None, table.level):
-        raise click.UsageError(
-            f"the table is of level {table.level}, not {inputs.level}; leave out --level, or count "
-            f"anew from the store: crawlgauge overlaps --level {inputs.level} -o FILE"
-        )
-    return table

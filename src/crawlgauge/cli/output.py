@@ -3,40 +3,45 @@
 import json
 import logging
 import sys
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import click
 
+from crawlgauge.cli.options import is_quiet, wants_json
+from crawlgauge.cli.progress import clear_line
+from crawlgauge.errors import printable_lines
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
+    from crawlgauge.report.answers import Answer
     from crawlgauge.report.blocks import Block
-
-__all__ = ["show", "show_blocks", "show_either", "show_json", "show_written"]
 
 _log = logging.getLogger(__name__)
 
 
-class _Result(Protocol):
-    def to_json(self) -> str: ...
+def say(text: str) -> None:
+    """Print text for people, unless they want to read of errors only."""
+    if not is_quiet():
+        clear_line()
+        click.echo(printable_lines(text))
 
 
-def show(result: _Result, to_blocks: "Callable[[], Sequence[Block]]", *, as_json: bool) -> None:
+def show(answer: "Answer", *, is_alarm: bool = False) -> None:
     """Print what a question was answered with.
 
     Parameters
     ----------
-    result
-        The answer, as the public functions return it.
-    to_blocks
-        Gives the same in words.
-    as_json
-        What the user wants to have.
+    answer
+        As the public functions return it.
+    is_alarm
+        Whether it must be seen even by those who want to read of errors only.
     """
-    if as_json:
-        click.echo(result.to_json())
-    else:
-        show_blocks(to_blocks())
+    if wants_json():
+        click.echo(answer.to_json())
+    elif is_alarm or not is_quiet():
+        show_blocks(answer.to_blocks())
 
 
 def show_blocks(blocks: "Sequence[Block]") -> None:
@@ -48,7 +53,7 @@ def show_blocks(blocks: "Sequence[Block]") -> None:
     else:
         from crawlgauge.report.blocks import render_blocks
 
-        click.echo(render_blocks(blocks))
+        click.echo(printable_lines(render_blocks(blocks)))
 
 
 def show_json(document: object) -> None:
@@ -56,17 +61,23 @@ def show_json(document: object) -> None:
     click.echo(json.dumps(document, indent=1))
 
 
-def show_either(document: object, text: str, *, as_json: bool) -> None:
+def show_either(document: object, text: str) -> None:
     """Print plain data as JSON, or the same in words."""
-    if as_json:
+    if wants_json():
         show_json(document)
     else:
-        click.echo(text)
+        say(text)
 
 
-def show_written(document: object, text: str, *, as_json: bool) -> None:
+def show_written(document: object, text: str) -> None:
     """Tell what was written: as JSON, or in words on standard error."""
-    if as_json:
+    if wants_json():
         show_json(document)
     else:
         _log.info("%s", text)
+
+
+def show_crate(files: "Sequence[Path]") -> None:
+    """Tell what was written into a crate."""
+    names = ", ".join(file.name for file in files)
+    show_written({"files": [str(file) for file in files]}, f"wrote {files[0].parent}: {names}")

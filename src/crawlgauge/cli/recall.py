@@ -6,84 +6,71 @@ from typing import Any
 import click
 
 from crawlgauge.cli import options
+from crawlgauge.cli.options import option
 from crawlgauge.cli.output import show
-
-__all__ = ["recall"]
+from crawlgauge.cli.progress import show_progress
 
 _log = logging.getLogger(__name__)
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  crawlgauge recall references.txt
-  crawlgauge recall tranco.csv --kind domain --column 2
-  crawlgauge recall sample.txt --uniform --date 2021-12-01
-  crawlgauge recall citations.csv --column url --missing seeds.txt
-  zcat urls.gz | crawlgauge recall - --json
-  crawlgauge recall --queued 1200000"""
+@options.command()
+@click.argument("reference", required=False, type=options.FILE)
+@option(
+    "--kind url|host|domain",
+    "What the reference lists; by default told from its content. Names that are all registered "
+    "domains are taken to be domains.",
 )
-@click.argument("reference", required=False)
-@click.option(
-    "--kind",
-    type=click.Choice(["url", "host", "domain"]),
-    help="What the reference lists. Found out from its content if not given: names that are all "
-    "registered domains are taken for domains.",
-)
-@click.option(
+@option(
     "--uniform",
-    is_flag=True,
-    help="The reference is a uniform sample of the URLs that could be crawled at its --date: its "
+    "The reference is a uniform sample of the URLs that could be crawled at its --date: its "
     "recall is then coverage itself, whatever the crawler favours.",
 )
-@click.option("--date", metavar="DATE", help="When the reference was drawn.")
-@click.option(
-    "--persistence",
-    type=float,
-    metavar="SHARE",
-    help="The share of URLs that lives on for a year, for --uniform. What the crawls say, if not "
-    "given.",
+@option("--date DATE", "When the reference was drawn.")
+@option(
+    "--persistence SHARE",
+    "The share of URLs that live on for a year, for --uniform. By default what the crawls say.",
 )
-@click.option(
-    "--queued",
-    metavar="[LABEL=]N",
-    help="URLs that a crawl, the newest if not named, knew of and did not fetch: bounds its "
+@option(
+    "--queued [LABEL=]N",
+    "How many URLs a crawl (by default the newest) knew of but did not fetch; this limits its "
     "coverage.",
 )
-@click.option(
-    "--missing", metavar="FILE", help="Write what no crawl holds, one a line, such as for seeds."
-)
-@click.option("--format", metavar="NAME", help="Format of the reference, as for add.")
-@click.option(
-    "--column", metavar="NAME|N", help="The column of CSV, TSV, JSON Lines or Parquet to read."
-)
-@click.option(
-    "--scope",
-    metavar="FILE",
-    help="Hosts, domains or SURT prefixes, as for add: other URLs of the reference do not count.",
+@option("--missing FILE", "Write what no crawl holds, one a line, to be used as seeds.")
+@options.reference
+@option(
+    "--scope FILE",
+    "Hosts, domains or SURT prefixes, as for add: other URLs of the reference do not count.",
 )
 @options.store
 @options.as_json
 def recall(
     reference: str | None,
     store: str | None,
-    as_json: bool,
     **choices: Any,  # noqa: ANN401 - the options of `crawlgauge.recall`
 ) -> None:
-    """Tell which share of a list of URLs, hosts or domains each crawl holds, and all together.
+    """Tell what share of a reference list the crawls hold.
 
-    REFERENCE is a file in any format that add reads, or a list of hosts or domains, or - for
-    standard input.
+    The list may be of URLs, hosts or domains. REFERENCE is a file in any format that add reads, or
+    - for standard input. The answer is given for each crawl and for all of them together.
+
+    Examples
+    --------
+    crawlgauge recall references.txt
+    crawlgauge recall tranco.csv --kind domain --column 2
+    crawlgauge recall sample.txt --uniform --date 2021-12-01
+    crawlgauge recall citations.csv --column url --missing seeds.txt
+    zcat urls.gz | crawlgauge recall - --json
+    crawlgauge recall --queued 1200000
     """
     if reference is None and choices["queued"] is None:
         raise click.UsageError("name a reference: a file, or - for standard input")
     if choices["uniform"] and choices["date"] is None:
         raise click.UsageError("--uniform needs --date: when the reference was drawn")
     import crawlgauge as cg
-    from crawlgauge.report.recall_blocks import to_blocks
 
-    result = cg.recall(store, reference, **choices)
+    with show_progress("looking up the reference"):
+        result = cg.recall(store, reference, **choices)
     if choices["missing"] is not None:
         n_missing = result.recall.n_looked_for - result.recall.n_held
         _log.info("wrote %s: %s that no crawl holds", choices["missing"], f"{n_missing:,}")
-    show(result, lambda: to_blocks(result.recall), as_json=as_json)
+    show(result)

@@ -7,10 +7,9 @@ from typing import Any
 import click
 
 from crawlgauge.cli import options
-from crawlgauge.cli.output import show
+from crawlgauge.cli.options import is_quiet, option, wants_json
+from crawlgauge.cli.output import show_blocks
 from crawlgauge.cli.progress import show_progress
-
-__all__ = ["strata"]
 
 _ALL = "all"
 
@@ -25,44 +24,26 @@ def _parse_top(_context: click.Context, _option: click.Parameter, text: str) -> 
     raise click.BadParameter(f"{text!r} is neither a number above 0 nor {_ALL}")
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  crawlgauge strata
-  crawlgauge strata --by domain --top 50
-  crawlgauge strata --by mime
-  crawlgauge strata --by host -o hosts.csv
-  crawlgauge strata --by tld --figure tld.svg
-  crawlgauge strata --since 2016-01-01 --exclude 2018-06
-  crawlgauge strata --by status --json"""
-)
-@click.option(
-    "--by",
-    type=click.Choice(["host", "domain", "tld", "mime", "status"]),
+@options.command()
+@option(
+    "--by host|domain|tld|mime|status",
+    "What to divide URLs by, at their first capture. domain: the registered one, by the public "
+    "suffix list. tld: the last label of the host.",
     default="host",
-    show_default=True,
-    help="What to divide URLs by, at their first capture. domain: the registered one, by the "
-    "public suffix list. tld: the last label of the host.",
 )
-@click.option(
-    "--top",
-    metavar="N|all",
+@option(
+    "--top N|all",
+    "How many rows the table has; those of which most is missing come first.",
     callback=_parse_top,
     default="20",
-    show_default=True,
-    help="How many rows the table has, those of which most is missing first.",
 )
-@click.option(
-    "--min-shared",
+@option(
+    "--min-shared N",
+    "Pool parts of which the median pair of crawls shares fewer URLs.",
     type=click.IntRange(min=1),
     default=30,
-    show_default=True,
-    metavar="N",
-    help="Pool what shares fewer URLs in the median pair of crawls.",
 )
-@click.option(
-    "-o", "--output", metavar="FILE.csv", help="Write all rows, with all ranges, as CSV instead."
-)
+@option("-o --output FILE.csv", "Write all rows, with all ranges, as CSV instead.")
 @options.figure
 @options.window
 @options.store
@@ -72,19 +53,26 @@ def strata(
     output: str | None,
     figure: str | None,
     store: str | None,
-    as_json: bool,
     **choices: Any,  # noqa: ANN401 - the options of `crawlgauge.estimate_strata`
 ) -> None:
-    """Estimate coverage, population and persistence of each host, or of other parts.
+    """Estimate coverage by host, domain, media type or status.
 
-    From the hosts, media types and statuses that the store keeps of each crawl. Small parts are
-    pooled with their like; --json and -o FILE.csv have all that are not.
+    With the population and persistence of each, from what the store keeps of each crawl. Small
+    parts are pooled with others like them; --json and -o FILE.csv list all the others.
+
+    Examples
+    --------
+    crawlgauge strata
+    crawlgauge strata --by domain --top 50
+    crawlgauge strata --by mime
+    crawlgauge strata --by host -o hosts.csv
+    crawlgauge strata --by tld --figure tld.svg
+    crawlgauge strata --since 2016-01-01 --exclude 2018-06
+    crawlgauge strata --by status --json
     """
-    from crawlgauge.questions.strata import estimate_strata
-    from crawlgauge.report.strata_blocks import to_blocks
+    from crawlgauge.questions import estimate_strata
 
-    if output is not None and as_json:
-        raise click.UsageError("give -o FILE.csv or --json, not both")
+    options.take_one({"-o FILE.csv": output, "--json": wants_json()})
     if output is not None and not output.lower().endswith(".csv"):
         raise click.UsageError(f"-o writes CSV, and {output!r} does not end in .csv")
     with show_progress("reading crawls") as progress:
@@ -96,5 +84,7 @@ def strata(
 
         write_file(Path(output), result.to_csv().encode())
         _log.info("wrote %s: %d rows", output, len(result.strata.strata))
-    else:
-        show(result, lambda: to_blocks(result.strata, top=top), as_json=as_json)
+    elif wants_json():
+        click.echo(result.to_json())
+    elif not is_quiet():
+        show_blocks(result.to_blocks(top))

@@ -3,33 +3,36 @@
 import click
 
 from crawlgauge.cli import options
+from crawlgauge.cli.options import is_quiet, wants_json
 from crawlgauge.cli.output import show_json
-
-__all__ = ["verify"]
+from crawlgauge.cli.progress import show_progress
+from crawlgauge.errors import printable_lines
 
 EXIT_ERROR = 1
 
 
-@click.command(
-    epilog="""\b
-Examples:
-  crawlgauge verify
-  crawlgauge verify --store /archive/crawlgauge.store"""
-)
+@options.command()
 @options.store
 @options.as_json
-def verify(store: str | None, as_json: bool) -> int:
-    """Re-read every set of the store and compare it with its checksums.
+def verify(store: str | None) -> int:
+    """Check every file of the store against its checksum.
 
-    Exit code 1 if any crawl is damaged.
+    The exit code is 1 if any crawl is damaged; with -q only damaged ones are named.
+
+    Examples
+    --------
+    crawlgauge verify
+    crawlgauge verify --store /archive/crawlgauge.store
     """
     from crawlgauge import api
 
-    findings = api.verify_store(store)
-    if as_json:
+    with show_progress("verifying"):
+        findings = api.verify_store(store)
+    if wants_json():
         crawls = [{"label": item.label, "problem": item.problem} for item in findings]
         show_json({"schema": "crawlgauge.verify/1", "crawls": crawls})
     else:
         for item in findings:
-            click.echo(f"{item.label}: {item.problem or 'ok'}")
+            if item.problem or not is_quiet():
+                click.echo(printable_lines(f"{item.label}: {item.problem or 'ok'}"))
     return EXIT_ERROR if any(item.problem for item in findings) else 0

@@ -2,62 +2,383 @@
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from crawlgauge.model.decay import DecayShape, fit_shapes, outermost, slows_down
-from crawlgauge.model.estimates import Check, CheckSpec, Estimate
-from crawlgauge.model.lack_of_fit import (
-    CERTAINTY,
-    LACK_OF_FIT,
-    add_term,
-    best_term,
-    check_lack_of_fit,
-    critical_t,
-    up_to,
-)
+from crawlgauge.model.decay import DecayShape, fit_shapes, outermost
+from crawlgauge.model.estimates import Check, CheckSpec, Estimate, Status
+from crawlgauge.model.intervals import jackknife_variance
 from crawlgauge.model.pairs import Numbers, PairData, pair_data
-from crawlgauge.model.paper import TOO_MANY_ZEROS, has_too_many_zeros
-from crawlgauge.model.phrases import growth_per_year, percent, things
-from crawlgauge.model.short_lag import SHORT_LAG, ShortLag, check_short_lag, find_short_lag
-from crawlgauge.model.two_way import TwoWayFit, fit_two_way, refused_fit
+from crawlgauge.model.paper import TOO_MANY_ZEROS, expect_zeros, fit_pooled, has_too_many_zeros
+from crawlgauge.model.phrases import percent, say
+from crawlgauge.model.two_way import TwoWayFit, fit_columns, fit_two_way, refused_fit
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
-__all__ = ["CURVATURE", "PAIR_CHECKS", "Diagnosis", "Regime", "diagnose", "run_checks"]
+# --------------------------------------------------------------- one more term in the two-way model
+
+
+_IDENTIFIED = 1e-9
+_MIN_REPLICATES = 4
+
+
+class AddedTerm(NamedTuple):
+    """One more term in the two-way model.
+
+    Parameters
+    ----------
+    coefficient
+        What the term adds to the logarithm of a containment.
+    t_value
+        The coefficient over its standard error from leaving out one crawl at a time.
+    unexplained
+        Sum of squares that the model leaves with the term, over that without it.
+    """
+
+    coefficient: float
+    t_value: float
+    unexplained: float
+
+
+def add_term(pairs: PairData, fit: TwoWayFit, term: Numbers, *others: Numbers) -> AddedTerm | None:
+    """Fit the two-way model with one more term, or return None where it is not identifiable.
+
+    Rows that share a crawl depend on each other, so that only leaving out whole crawls shows
+    how certain the coefficient is: an F test would take every pair for independent evidence.
+    The other terms are in the model with and without the new one.
+    """
+    weight = pairs.fit_weights(fit.tau_squared)
+    whole = _partial(pairs, weight, term, others)
+    if whole is None:
+        return None
+    kept = ((pairs.start != crawl) & (pairs.end != crawl) for crawl in range(pairs.n_crawls))
+    without = [_partial(pairs, np.where(rows, weight, 0.0), term, others) for rows in kept]
+    replicates = np.array([replicate[0] for replicate in without if replicate is not None])
+    # Leaving out one of two crawls that alone carry the term says nothing about it.
+    if replicates.size < max(_MIN_REPLICATES, pairs.n_crawls - 1):
+        return None
+    coefficient, unexplained = whole
+    error = math.sqrt(jackknife_variance(replicates[:, None])[0][0])
+    t_value = coefficient / error if error > 0 else math.copysign(math.inf, coefficient)
+    return AddedTerm(coefficient, t_value, unexplained)
+
+
+def best_term(
+    pairs: PairData, fit: TwoWayFit, terms: Mapping[int, Numbers], *others: Numbers
+) -> int | None:
+    """Return the key of the term that explains most, or None if none is identifiable."""
+    weight = pairs.fit_weights(fit.tau_squared)
+    unexplained = {
+        key: partial[1]
+        for key, term in terms.items()
+        if (partial := _partial(pairs, weight, term, others)) is not None
+    }
+    return min(unexplained, key=lambda key: unexplained[key], default=None)
+
+
+def critical_t(n_crawls: int, significance: float) -> float:
+    """Return the value beyond which the t value of a term is certain."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n_crawls - 2, 1 - significance))
+
+
+def up_to(pairs: PairData, n_lags: int) -> Numbers:
+    """Make the term that is 1 where crawls are up to `n_lags` crawl dates apart, else 0."""
+    lags = crawl_lags(pairs, pairs.start, pairs.end)
+    return np.where((lags > 0) & (lags <= n_lags), 1.0, 0.0)
+
+
+def crawl_lags(
+    pairs: PairData, start: NDArray[np.int64], end: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many crawl dates each end is after each start; 0 on the same date."""
+    rank: NDArray[np.int64] = np.unique(pairs.days, return_inverse=True)[1]
+    return rank[end] - rank[start]
+
+
+def _partial(
+    pairs: PairData, weight: Numbers, term: Numbers, others: tuple[Numbers, ...]
+) -> tuple[float, float] | None:
+    """Return the term's coefficient and the share of the squares that it leaves.
+
+    Frisch–Waugh: response and term are freed of all else, then set against each other.
+    """
+    kept = weight > 0
+    root = np.sqrt(weight)
+    nuisance = [root * pairs.within_columns(weight, other) for other in (pairs.lag_years, *others)]
+    basis, _, _ = np.linalg.svd(np.column_stack(nuisance), full_matrices=False)
+
+    def free(values: Numbers) -> Numbers:
+        left = root * pairs.within_columns(weight, values)
+        freed: Numbers = left - basis @ (basis.T @ left)
+        return freed
+
+    response, freed = free(pairs.log_forward), free(term)
+    size = float(freed @ freed)
+    n_free = int(kept.sum()) - np.unique(pairs.end[kept]).size - len(nuisance)
+    if n_free < 1 or size <= _IDENTIFIED * float(weight @ term**2):
+        return None
+    coefficient = float(freed @ response) / size
+    before = float(response @ response)
+    after = before - coefficient**2 * size
+    return coefficient, max(after, 0.0) / before if before > 0 else 1.0
+
+
+# ----------------------------------------------- whether the pairs lie where the model puts them
+
+
+LACK_OF_FIT = CheckSpec(id="lack-of-fit", threshold=0.05)
+
+_GRADES: tuple[tuple[float, Status, str], ...] = (
+    (0.02, "ok", "good"),
+    (LACK_OF_FIT.threshold, "ok", "fair"),
+    (0.25, "warn", "rough"),
+    (math.inf, "fail", "unusable"),
+)
+_RARE = 0.001
+
+
+def check_lack_of_fit(pairs: PairData, fit: TwoWayFit) -> Check:
+    """Measure how far the pairs lie from the two-way model, beyond what counting explains.
+
+    The effect is the standard deviation of the log residuals after that of counting (and of
+    published sketches) is taken away: 0.05 means that overlaps miss the model by about 5 %.
+    """
+    if not fit.has_remainder:
+        return LACK_OF_FIT.not_testable()
+    scatter = _measure_scatter(pairs, fit)
+    if scatter == 0:
+        return LACK_OF_FIT.found("ok", scatter, "counting")
+    status, code = next((status, code) for most, status, code in _GRADES if scatter < most)
+    return LACK_OF_FIT.found(status, scatter, code)
+
+
+def _measure_scatter(pairs: PairData, fit: TwoWayFit) -> float:
+    from scipy.special import chdtri
+
+    noise = pairs.log_variance
+    residuals = pairs.log_forward - fit.log_containments(pairs.end, pairs.lag_years)
+    dispersion = float(pairs.weight @ (residuals**2 / noise))
+    if dispersion < chdtri(fit.n_freedom, _RARE):
+        return 0.0
+    spread = float(pairs.weight @ residuals**2) / fit.n_freedom
+    return math.sqrt(max(0.0, spread - float(pairs.weight @ noise) / pairs.n_pairs))
+
+
+# ---------------------------------- whether crawls that follow each other share what they should
+
+# A crawler that avoids pages it fetched recently makes neighbouring crawls share too little; one
+# that is seeded with them, or pages that live only briefly, make them share too much.
+
+SHORT_LAG = CheckSpec(id="short-lag", threshold=0.03)
+
+_MILD = 0.3
+_STRONG = 0.7
+_CERTAIN = 0.01
+_MAX_LAG = 3
+_MIN_CRAWLS = 5
+_N_CUTS = 3
+# How much less a shape of decay must leave before it counts as the better account. Simulated
+# with eight or more crawls: re-seeding leaves up to 3 times what the best shape leaves, mixed
+# lifetimes 5 times and more.
+_SHAPE_ADVANTAGE = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortLag:
+    """What is odd about crawls that follow each other closely.
+
+    Parameters
+    ----------
+    first_lag, n_lags
+        How many crawls apart the affected ones are at least and at most.
+    coefficient
+        Logarithm of what they share over what they should; if that is nothing, of 1 over it.
+    shares_nothing
+        Whether most of them share nothing at all.
+    cut
+        Typical coverage without the affected pairs; None where it is not identifiable.
+    cut_low, cut_high
+        The lowest and highest typical coverage when one or two more lags are left out as well.
+    """
+
+    first_lag: int
+    n_lags: int
+    coefficient: float
+    shares_nothing: bool
+    cut: float | None
+    cut_low: float | None
+    cut_high: float | None
+
+    @property
+    def is_avoidance(self) -> bool:
+        """Whether neighbouring crawls share too little."""
+        return self.coefficient < 0
+
+
+def find_short_lag(
+    pairs: PairData, fit: TwoWayFit, shapes: tuple[DecayShape, ...]
+) -> ShortLag | None:
+    """Find an effect of short lags, or return None if there is none that matters."""
+    empty = _find_empty_lags(pairs, fit)
+    if empty is not None:
+        n_lags, expected = empty
+        return _cut_off(pairs, n_lags, -math.log(expected), shares_nothing=True)
+    strongest = _strongest(pairs, fit)
+    if strongest is None:
+        return None
+    n_lags, term = strongest
+    if not _is_material(term, pairs.n_crawls) or _is_decay(pairs, fit, shapes, term):
+        return None
+    return _cut_off(pairs, n_lags, term.coefficient, shares_nothing=False)
+
+
+def _find_empty_lags(pairs: PairData, fit: TwoWayFit) -> tuple[int, float] | None:
+    """Return up to which lag most pairs share nothing, and how much they should."""
+    zeros = expect_zeros(pairs, fit, fit_pooled(pairs, "forward"))
+    empty = zeros.pairs[zeros.is_structural]
+    empty_lags = crawl_lags(pairs, empty[:, 0], empty[:, 1])
+    lags = crawl_lags(pairs, pairs.start, pairs.end)
+    n_lags = 0
+    while np.sum(empty_lags == n_lags + 1) > np.sum(lags == n_lags + 1):
+        n_lags += 1
+    return (n_lags, float(np.median(zeros.expected[zeros.is_structural]))) if n_lags else None
+
+
+def _strongest(pairs: PairData, fit: TwoWayFit) -> tuple[int, AddedTerm] | None:
+    """Return the lag up to which an effect explains most, and the effect; None if untestable."""
+    if pairs.n_crawls < _MIN_CRAWLS or not fit.has_remainder:
+        return None
+    terms = {lag: up_to(pairs, lag) for lag in range(1, _MAX_LAG + 1)}
+    lag = best_term(pairs, fit, terms)
+    term = None if lag is None else add_term(pairs, fit, terms[lag])
+    return None if lag is None or term is None else (lag, term)
+
+
+def _is_material(term: AddedTerm, n_crawls: int) -> bool:
+    is_certain = abs(term.t_value) > critical_t(n_crawls, _CERTAIN)
+    return abs(term.coefficient) > SHORT_LAG.threshold and is_certain
+
+
+def _is_decay(
+    pairs: PairData, fit: TwoWayFit, shapes: tuple[DecayShape, ...], term: AddedTerm
+) -> bool:
+    """Tell whether an excess is the beginning of a decay that slows down."""
+    if term.coefficient < 0 or not shapes or shapes[0].squares == 0 or not slows_down(pairs, fit):
+        return False
+    best = min(shape.squares for shape in shapes) / shapes[0].squares
+    return _SHAPE_ADVANTAGE * best < term.unexplained
+
+
+def _cut_off(pairs: PairData, n_lags: int, coefficient: float, *, shares_nothing: bool) -> ShortLag:
+    """Describe an effect, with the coverage of the pairs that it leaves alone."""
+    lags = crawl_lags(pairs, pairs.start, pairs.end)
+    # Nothing was avoided between crawls of the same date: their pairs stay.
+    included = np.array([(lags == 0) | (lags > n_lags + more) for more in range(_N_CUTS)])
+    fits = fit_columns(pairs, included)
+    cuts = [
+        math.exp(float(np.nanmean(level)))
+        for level, n_freedom in zip(fits.level, fits.n_freedom, strict=True)
+        if n_freedom > 0 and not np.isnan(level).all()
+    ]
+    return ShortLag(
+        first_lag=1 if shares_nothing else int(lags[lags > 0].min()),
+        n_lags=n_lags,
+        coefficient=coefficient,
+        shares_nothing=shares_nothing,
+        cut=cuts[0] if cuts else None,
+        cut_low=min(cuts, default=None),
+        cut_high=max(cuts, default=None),
+    )
+
+
+def check_short_lag(
+    pairs: PairData,
+    fit: TwoWayFit,
+    found: ShortLag | None,
+    shapes: tuple[DecayShape, ...],
+    level: str,
+) -> Check:
+    """Say whether crawls that follow each other closely share what they should.
+
+    The effect is the logarithm of what they share over what the later pairs lead to expect:
+    −0.1 means a tenth too few. It warns below −0.03 or above 0.03, and fails below −0.3, from
+    where on leaving out the affected pairs no longer repairs the estimate.
+    """
+    if found is not None:
+        status: Status = "fail" if found.coefficient < -_MILD else "warn"
+        return SHORT_LAG.says(status, found.coefficient, describe_short_lag(found, level, shapes))
+    strongest = _strongest(pairs, fit)
+    if strongest is None:
+        return SHORT_LAG.not_testable()
+    effect = strongest[1].coefficient
+    if abs(effect) <= SHORT_LAG.threshold:
+        return SHORT_LAG.found("ok", effect)
+    return SHORT_LAG.found(
+        "ok",
+        effect,
+        "bend" if _is_material(strongest[1], pairs.n_crawls) else "scatter",
+        amount=abs(math.expm1(effect)),
+        more="more" if effect > 0 else "fewer",
+        level=level,
+    )
+
+
+def describe_short_lag(
+    found: ShortLag, level: str, shapes: tuple[DecayShape, ...] = (), *, is_settled: bool = False
+) -> str:
+    """Say what neighbouring crawls share, and what pairs can only guess at unless it is settled."""
+    amount = abs(math.expm1(found.coefficient))
+    if found.is_avoidance:
+        code = "nothing" if found.shares_nothing else "fewer"
+        strengths = {"mild": -_MILD, "strong": -_STRONG, "extreme": -math.inf}
+        strength = next(name for name, least in strengths.items() if found.coefficient >= least)
+        return say(
+            f"short-lag.{strength}",
+            finding=say(f"short-lag.{code}", who=_name(found), amount=amount, level=level),
+            min_lag=found.n_lags + 1,
+            cut=_say_cut(found),
+            settle="" if is_settled else "; capture histories would settle it",
+        )
+    finding = say("short-lag.excess", who=_name(found), amount=amount, level=level)
+    if is_settled:
+        return finding
+    between = "cannot be told"
+    if shapes and found.cut_low is not None:
+        high = max(shape.coverage for shape in shapes)
+        between = f"lies between about {percent(found.cut_low)} and {percent(high)}"
+    return f"{finding} {say('short-lag.ambiguous', between=between)}"
+
+
+def _name(found: ShortLag) -> str:
+    if found.n_lags == 1:
+        return "Adjacent crawls"
+    if found.first_lag == 1:
+        return f"Adjacent crawls, and others up to {found.n_lags} crawls apart,"
+    return f"Crawls that are at most {found.n_lags} crawls apart"
+
+
+def _say_cut(found: ShortLag) -> str:
+    if found.cut is None or found.cut_low is None or found.cut_high is None:
+        return "unknown, as too few pairs are left"
+    cut, low, high = (percent(share) for share in (found.cut, found.cut_low, found.cut_high))
+    if low == high:
+        return f"about {cut}"
+    return f"about {cut} ({low} to {high} without further lags)"
 
 
 # --------------------------------------------------------------- whether the crawls form one series
 
 
-CHANGE_POINT = CheckSpec(
-    id="change-point",
-    threshold=0.03,
-    question="Is this one series of crawls, or several?",
-    meaning=(
-        "When scope, seeds or limits of a crawler change, part of what it reached before is out of "
-        "reach. Crawls on different sides then share less than they should, and decay looks faster "
-        "than it is. A change of coverage alone is no change-point."
-    ),
-    computation=(
-        "For each date with three or more crawls on either side the two-way model gets a term that "
-        "is 1 for pairs across it; the date that explains most counts. The effect is the "
-        "coefficient: the logarithm of what crawls across the date share over what they should. "
-        f"{CERTAINTY} (1 in 1000, divided by the number of dates and of changes). It warns if the "
-        "effect is below −0.03. Up to three changes are sought together, as one can hide another; "
-        "all must be certain beside the others."
-    ),
-    advice=(
-        "Pairs across the change are left out, and the headline is that of the latest regime; "
-        "--regime N estimates another one alone. Compare the date with the log of the crawler's "
-        "settings. A lasting drop in the quality of URLs looks the same."
-    ),
-)
+CHANGE_POINT = CheckSpec(id="change-point", threshold=0.03)
 
 # Crawls that are needed on each side of a change.
 _MIN_SIDE = 3
 
-_SIGNIFICANCE = 0.001
 _MAX_CHANGES = 3
 
 
@@ -133,7 +454,7 @@ def _weigh_changes(
     # The best of several dates is looked at, once for each change, so that all must pass a
     # stricter test.
     n_tests = len(firsts) * len(_possible_firsts(pairs, ()))
-    critical = critical_t(pairs.n_crawls, _SIGNIFICANCE / n_tests)
+    critical = critical_t(pairs.n_crawls, _RARE / n_tests)
     changes = []
     for first in firsts:
         rest = (_across(pairs, other) for other in firsts if other != first)
@@ -168,70 +489,49 @@ def check_change_point(table: OverlapTable, changes: tuple[ChangePoint, ...]) ->
     −0.3 means a quarter too few. It warns below −0.03; of several changes the largest is given.
     """
     if not changes:
-        return CHANGE_POINT.not_testable(
-            f"a change of scope shows only with {_MIN_SIDE} or more crawls on each side of it and "
-            "overlaps across it. Note changes of scope and settings by date, and compare the "
-            "crawls of one setting (--since, --until)."
-        )
+        return CHANGE_POINT.not_testable()
     largest = min(changes, key=lambda change: change.coefficient)
-    effect, first = largest.coefficient, table.crawls[largest.first].label
+    effect = largest.coefficient
     if effect >= -CHANGE_POINT.threshold:
-        message = "The crawls form one series: at no date does the overlap with earlier ones drop."
-        return CHANGE_POINT.found("ok", effect, message)
-    fewer = f"{percent(-math.expm1(effect))} fewer {things(table.level)}"
-    if not largest.is_certain:
-        return CHANGE_POINT.found(
-            "ok",
-            effect,
-            f"No change is certain: the likeliest one, from {first} on, across which crawls share "
-            f"{fewer} than they should, does not stand out from the scatter between crawls.",
-        )
-    before, latest = (table.crawls[k].label for k in (largest.first - 1, changes[-1].first))
-    more = "" if len(changes) == 1 else f" There are {len(changes)} such changes in all."
+        return CHANGE_POINT.found("ok", effect)
+    before, first, latest = (
+        table.crawls[k].label for k in (largest.first - 1, largest.first, changes[-1].first)
+    )
     return CHANGE_POINT.found(
-        "warn",
+        "warn" if largest.is_certain else "ok",
         effect,
-        f"Crawls up to {before} and from {first} on share {fewer} with each other than crawls on "
-        "the same side: scope or settings of the crawler seem to have changed between them."
-        f"{more} Pairs across a change are left out, and the typical coverage is that of the "
-        f"crawls from {latest} on; --regime 1 shows the first ones.",
+        "" if largest.is_certain else "uncertain",
+        before=before,
+        first=first,
+        latest=latest,
+        fewer=-math.expm1(effect),
+        more="" if len(changes) == 1 else f" There are {len(changes)} such changes in all.",
+        level=table.level,
     )
 
 
 # --------------------------------------------- whether overlaps shrink by the same share every year
 
 
-CURVATURE = CheckSpec(
-    id="curvature",
-    threshold=0.03,
-    question="Do overlaps shrink by the same share every year?",
-    meaning=(
-        "Where short-lived and long-lived pages are mixed, overlaps shrink fast at first and "
-        "slowly later. Coverage is the overlap carried back to lag zero, where there are no data: "
-        "a steady rate carries it back too low (in simulations by 7 to 23 %), other shapes less so "
-        "or too far."
-    ),
-    computation=(
-        "The two-way model gets the term D·ln D, where D is the time between two crawls; its "
-        f"coefficient is above zero if decay slows down. {CERTAINTY} (1 in 100). The model is also "
-        "fitted with a Weibull and a bi-exponential decay, the faster kind with a half-life of at "
-        "least half the shortest lag. The effect is the logarithm of the highest over the lowest "
-        "typical coverage among the shapes; the check warns above 0.03 and fails above 0.69 (a "
-        "factor of two). Where short-lag has found something, curvature is not tested."
-    ),
-    advice=(
-        "Report the range over the shapes, not one number. Two crawls close together, or capture "
-        "histories, show the beginning of the decay and decide between them."
-    ),
-)
+def slows_down(pairs: PairData, fit: TwoWayFit) -> bool | None:
+    """Tell whether decay certainly slows down with time, or return None where it cannot be told.
+
+    Certain is what stands out from what leaving out single crawls does to the bend.
+    """
+    if pairs.n_crawls < _MIN_CRAWLS or not fit.has_remainder:
+        return None
+    # D·ln D is how a power of the lag departs from the lag itself: it bends most where lags are
+    # short, which is where coverage is decided. The unit of time falls out, being linear in D.
+    lags = pairs.lag_years
+    bend = np.where(lags > 0, lags * np.log(np.where(lags > 0, lags, 1.0)), 0.0)
+    term = add_term(pairs, fit, bend)
+    return None if term is None else term.t_value > critical_t(pairs.n_crawls, _CERTAIN)
+
+
+CURVATURE = CheckSpec(id="curvature", threshold=0.03)
 
 _FAIL = math.log(2)
 _LEAST_CHANGE = 0.01
-_SHAPES = {
-    "exponential": "one steady rate",
-    "weibull": "a rate that falls with age",
-    "bi-exponential": "two kinds of page",
-}
 
 
 def check_curvature(
@@ -249,61 +549,24 @@ def check_curvature(
     """
     is_bent = slows_down(pairs, fit) if shapes else None
     if is_bent is None:
-        return CURVATURE.not_testable(
-            "whether decay is steady shows only with five or more crawls and the overlaps of most "
-            "pairs. Add crawls."
-        )
+        return CURVATURE.not_testable()
     if short_lag is not None:
-        return CURVATURE.not_testable(
-            "neighbouring crawls avoid or repeat each other (see short-lag), which bends the "
-            "decay by itself. Leave out the affected pairs "
-            f"(--min-lag {short_lag.n_lags + 1}) to test the rest."
-        )
+        return CURVATURE.not_testable("bent-anyway", min_lag=short_lag.n_lags + 1)
     lowest, highest = outermost(shapes)
     effect = math.log(highest.coverage / lowest.coverage)
     if not (is_bent and effect > CURVATURE.threshold):
-        change = "less than 1 %"
-        if effect >= _LEAST_CHANGE:
-            change = f"up to {percent(math.expm1(effect))}"
-        return CURVATURE.found(
-            "ok",
-            effect,
-            "Overlaps shrink at a steady rate, as far as the scatter between crawls lets it be "
-            f"told; other shapes of decay would change coverage by {change}.",
-        )
-    verdict = "Report the range and not one number"
-    if effect >= _FAIL:
-        verdict = "The range is too wide for any one number to be trusted"
-    low, high = (f"{percent(end.coverage)} ({_SHAPES[end.name]})" for end in (lowest, highest))
-    return CURVATURE.found(
-        "warn" if effect < _FAIL else "fail",
-        effect,
-        f"Overlaps shrink fast at first and more slowly later: short-lived and long-lived "
-        f"{things(level)} are mixed, or neighbouring crawls repeat each other. Coverage then "
-        f"depends on the shape of decay before the shortest lag, which no pair shows: {low} to "
-        f"{high}. {verdict}; capture histories, or two crawls close together, resolve it.",
-    )
+        is_small = effect < _LEAST_CHANGE
+        change = "less than 1 %" if is_small else f"up to {percent(math.expm1(effect))}"
+        return CURVATURE.found("ok", effect, change=change)
+    low, high = (say(f"shape.{end.name}", coverage=end.coverage) for end in (lowest, highest))
+    status: Status = "warn" if effect < _FAIL else "fail"
+    return CURVATURE.found(status, effect, low=low, high=high, level=level)
 
 
 # --------------------------------------------------- whether what could be crawled grows or shrinks
 
 
-POPULATION_TREND = CheckSpec(
-    id="population-trend",
-    threshold=0.01,
-    question="Does the number of URLs that could be crawled grow or shrink?",
-    meaning=(
-        "A finding, and no fault. If the population grows and crawls do not, coverage falls "
-        "although the crawler works as before. The published method's line takes half of such a "
-        "trend for turnover; the two-way model keeps them apart."
-    ),
-    computation=(
-        "The population of each crawl is its size over its coverage; the effect is the slope of "
-        "its logarithm per year. It is reported if it is beyond 0.01 either way and the interval "
-        "of the growth leaves out zero."
-    ),
-    advice="Let the size of crawls follow the population to keep coverage where it is.",
-)
+POPULATION_TREND = CheckSpec(id="population-trend", threshold=0.01)
 
 
 def check_population_trend(growth: Estimate, level: str) -> Check:
@@ -313,48 +576,17 @@ def check_population_trend(growth: Estimate, level: str) -> Check:
     cent a year either way and its interval leaves out zero.
     """
     if growth.value is None or growth.low is None or growth.high is None:
-        return POPULATION_TREND.not_testable(
-            "the growth of the population is not known with an interval "
-            f"({growth.reason or 'too few crawls'}). Four or more crawls give one."
-        )
+        return POPULATION_TREND.not_testable(reason=growth.reason or "too few crawls")
     effect = math.log1p(growth.value)
-    between = f"({growth_per_year(growth.low)} to {growth_per_year(growth.high)})"
     if abs(effect) <= POPULATION_TREND.threshold or growth.low <= 0 <= growth.high:
-        return POPULATION_TREND.found("ok", effect, f"The population shows no trend {between}.")
-    verb, other = ("grows", "fall") if effect > 0 else ("shrinks", "rise")
+        return POPULATION_TREND.found("ok", effect, growth=growth)
+    moves, other = ("grows", "fall") if effect > 0 else ("shrinks", "rise")
     return POPULATION_TREND.found(
-        "info",
-        effect,
-        f"The number of {things(level)} that could be crawled {verb}: "
-        f"{growth_per_year(growth.value)} {between}. Crawls of constant size {other} in coverage; "
-        "the published method's line mixes this with the turnover, the two-way model does not.",
+        "info", effect, growth=growth, moves=moves, other=other, level=level
     )
 
 
 # --------------------------------------------------------------------------- all checks of a series
-
-
-PAIR_CHECKS = (LACK_OF_FIT, SHORT_LAG, CURVATURE, CHANGE_POINT, POPULATION_TREND)
-"""In the order of `run_checks`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Regime:
-    """Consecutive crawls of one scope.
-
-    Parameters
-    ----------
-    first, last
-        Positions of its first and last crawl, from 0 in date order.
-    """
-
-    first: int
-    last: int
-
-    @property
-    def positions(self) -> range:
-        """Positions of its crawls."""
-        return range(self.first, self.last + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -370,7 +602,7 @@ class Diagnosis:
     changes
         The changes of scope; a single one that is not certain, or none where it is untestable.
     regimes
-        The crawls between changes; one if there is no change. The last one is the headline's.
+        Positions of the crawls between changes; one if there is none. The last is the headline's.
     short_lag
         An effect of short lags, with coverage after the lag cut; None if there is none.
     shapes
@@ -380,10 +612,10 @@ class Diagnosis:
     table: OverlapTable
     pairs: PairData
     fit: TwoWayFit
-    changes: tuple[ChangePoint, ...]
-    regimes: tuple[Regime, ...]
     short_lag: ShortLag | None
     shapes: tuple[DecayShape, ...]
+    changes: tuple[ChangePoint, ...] = ()
+    regimes: tuple[range, ...] = ()
 
 
 def diagnose(table: OverlapTable) -> Diagnosis:
@@ -392,38 +624,25 @@ def diagnose(table: OverlapTable) -> Diagnosis:
     A change of scope comes first, since it spoils every other sign: short lags and the shape of
     decay are then judged by the pairs within regimes.
     """
-    pairs, fit, shapes, short_lag = _look_closely(table)
-    changes = find_changes(pairs, fit, short_lag)
+    found = _look_closely(table)
+    changes = find_changes(found.pairs, found.fit, found.short_lag)
     firsts = [0, *(change.first for change in changes if change.is_certain)]
     if len(firsts) > 1:
         regime_of = np.searchsorted(firsts, np.arange(table.n_crawls), side="right")
         across = regime_of[:, None] != regime_of
         table = replace(table, n_shared=np.where(across, MISSING, table.n_shared))
-        pairs, fit, shapes, short_lag = _look_closely(table)
-    return Diagnosis(
-        table=table,
-        pairs=pairs,
-        fit=fit,
-        changes=changes,
-        regimes=tuple(
-            Regime(first=first, last=following - 1)
-            for first, following in itertools.pairwise((*firsts, table.n_crawls))
-        ),
-        short_lag=short_lag,
-        shapes=shapes,
-    )
+        found = _look_closely(table)
+    ends = itertools.pairwise((*firsts, table.n_crawls))
+    return replace(found, changes=changes, regimes=tuple(range(*regime) for regime in ends))
 
 
-def _look_closely(
-    table: OverlapTable,
-) -> tuple[PairData, TwoWayFit, tuple[DecayShape, ...], ShortLag | None]:
+def _look_closely(table: OverlapTable) -> Diagnosis:
     pairs = pair_data(table)
-    if has_too_many_zeros(pairs):
-        fit = refused_fit(pairs.n_crawls, TOO_MANY_ZEROS)
-    else:
-        fit = fit_two_way(pairs)
+    is_refused = has_too_many_zeros(pairs)
+    fit = refused_fit(pairs.n_crawls, TOO_MANY_ZEROS) if is_refused else fit_two_way(pairs)
     shapes = fit_shapes(pairs, fit)
-    return pairs, fit, shapes, find_short_lag(pairs, fit, shapes)
+    short_lag = find_short_lag(pairs, fit, shapes)
+    return Diagnosis(table=table, pairs=pairs, fit=fit, short_lag=short_lag, shapes=shapes)
 
 
 def run_checks(diagnosis: Diagnosis, growth: Estimate) -> tuple[Check, ...]:
@@ -432,7 +651,7 @@ def run_checks(diagnosis: Diagnosis, growth: Estimate) -> tuple[Check, ...]:
     Returns
     -------
     tuple
-        As listed in `PAIR_CHECKS`.
+        ``lack-of-fit``, ``short-lag``, ``curvature``, ``change-point``, ``population-trend``.
     """
     pairs, fit, level = diagnosis.pairs, diagnosis.fit, diagnosis.table.level
     short_lag, shapes = diagnosis.short_lag, diagnosis.shapes

@@ -8,21 +8,12 @@ from itertools import combinations
 from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.intervals import NORMAL_QUANTILE
-from crawlgauge.model.phrases import count
+from crawlgauge.model.phrases import count, say
 from crawlgauge.model.ranges import Carrying, LogRange, find_carrying, scaled, typical_value, within
 from crawlgauge.overlaps.table import ArchiveCounts, HostCounts
 from crawlgauge.provenance import Provenance
 
-__all__ = [
-    "ArchivePair",
-    "Comparison",
-    "HostHoldings",
-    "HostRow",
-    "OwnSeries",
-    "TwoLists",
-    "compare_archives",
-    "match_crawls",
-]
+__all__ = ["Comparison"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,19 +201,11 @@ class Comparison:
 # ------------------------------------------------------------------------------ compare archives
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnSeries:
-    """What an archive's own series of crawls says."""
-
-    coverage: Estimate
-    persistence: Estimate
-
-
 def compare_archives(
     counts: ArchiveCounts,
     *,
     names: Sequence[str],
-    series: Sequence[OwnSeries],
+    series: Sequence[tuple[Estimate, Estimate]],
     hosts: HostCounts | None = None,
     max_gap_days: int,
     persistence: float | None = None,
@@ -237,7 +220,7 @@ def compare_archives(
     counts
         What was counted over all of them.
     names, series
-        Of each archive, its name and what its own crawls say.
+        Of each archive, its name, and what its own crawls say: typical coverage and persistence.
     hosts
         What was counted by host; None where no hosts are known.
     max_gap_days
@@ -250,11 +233,11 @@ def compare_archives(
     warnings, provenance
         Of the counting.
     """
-    carrying = find_carrying([item.persistence for item in series], persistence)
+    carrying = find_carrying([lives_on for _, lives_on in series], persistence)
     places = range(len(names))
     pairs = tuple(
-        _compare_two(counts, names, i, j, carrying, max_gap_days)
-        for i, j in combinations(places, 2)
+        _compare_two(counts, names, places, carrying, max_gap_days)
+        for places in combinations(range(len(names)), 2)
     )
     return Comparison(
         level=counts.level,
@@ -268,8 +251,8 @@ def compare_archives(
                 n_crawls=len(counts.crawls[k]),
                 n_urls=scaled(counts.held(k), counts.sample_rate),
                 n_only=scaled(counts.held_only(k), counts.sample_rate),
-                own_coverage=within(series[k].coverage, most=1.0),
-                own_persistence=series[k].persistence,
+                own_coverage=within(series[k][0], most=1.0),
+                own_persistence=series[k][1],
             )
             for k in places
         ),
@@ -306,17 +289,12 @@ def _doubts(pairs: Sequence[ArchivePair], counts: ArchiveCounts) -> list[str]:
     doubts = []
     damaged = [crawl.label for crawls in counts.crawls for crawl in crawls if crawl.damaged]
     if damaged:
-        doubts.append(
-            f"Part of the input of {', '.join(damaged)} was damaged and is missing, so that its "
-            "archive looks smaller than it is."
-        )
+        doubts.append(say("comparison.damaged", crawls=", ".join(damaged)))
     for pair in pairs:
         empty = [item.a.label for item in pair.matched if item.n_shared == 0]
         if empty:
-            doubts.append(
-                f"{pair.a} and {pair.b} share no URL at all in {', '.join(empty)}: see whether "
-                "they cover the same scope and write URLs in the same way."
-            )
+            crawls = ", ".join(empty)
+            doubts.append(say("comparison.nothing-shared", a=pair.a, b=pair.b, crawls=crawls))
     return doubts
 
 
@@ -351,15 +329,11 @@ def match_crawls(
 
 
 def _compare_two(
-    counts: ArchiveCounts,
-    names: Sequence[str],
-    i: int,
-    j: int,
-    carrying: Carrying,
-    max_gap_days: int,
+    counts: ArchiveCounts, names: Sequence[str], two: tuple[int, int], carrying: Carrying, most: int
 ) -> ArchivePair:
+    i, j = two
     of_a, of_b = counts.crawls[i], counts.crawls[j]
-    places = match_crawls(of_a, of_b, max_gap_days=max_gap_days)
+    places = match_crawls(of_a, of_b, max_gap_days=most)
     compared = [
         _compare_crawls(of_a[a], of_b[b], counts.shared(i, a, j, b), counts.sample_rate, carrying)
         for a, b in places

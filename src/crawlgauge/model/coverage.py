@@ -1,7 +1,7 @@
 """From an overlap table to everything that its pairs and capture histories can tell."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,47 +10,37 @@ import numpy as np
 from crawlgauge._version import __version__
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import FitError
+from crawlgauge.model import paper
+from crawlgauge.model.anchors import anchor_estimates
 from crawlgauge.model.cautions import list_cautions
-from crawlgauge.model.checks import CURVATURE, Diagnosis, diagnose, run_checks
+from crawlgauge.model.checks import CURVATURE, LACK_OF_FIT, Diagnosis, diagnose, run_checks
 from crawlgauge.model.decay import draw_decay_curves, outermost
 from crawlgauge.model.estimates import (
     Agreement,
-    Check,
     CrawlEstimate,
     Estimate,
     Estimates,
-    EstimatorRow,
     Headline,
     Newest,
 )
 from crawlgauge.model.histories.data import count_captures
-from crawlgauge.model.histories.estimates import refine_estimates
-from crawlgauge.model.histories.fits import fit_histories
-from crawlgauge.model.intervals import Margin, Margins, find_margins, log_growth
-from crawlgauge.model.lack_of_fit import LACK_OF_FIT
-from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, pair_data
-from crawlgauge.model.paper import (
-    TOO_MANY_ZEROS,
-    PooledLine,
-    expect_zeros,
-    fit_linear,
-    fit_paper,
-    fit_pooled,
-    has_too_many_zeros,
-    list_residuals,
+from crawlgauge.model.histories.fits import (
+    Estimator,
+    Fitted,
+    exponentials,
+    fit_histories,
+    list_estimators,
+    refine_estimates,
 )
-from crawlgauge.model.phrases import percent
+from crawlgauge.model.intervals import Margin, Margins, find_margins, log_growth
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, pair_data
+from crawlgauge.model.paper import PooledLine
+from crawlgauge.model.phrases import percent, say
 from crawlgauge.model.ranges import from_log, half_life_years
 from crawlgauge.model.statement import state_headline
 from crawlgauge.model.two_way import TwoWayFit, fit_two_crawls, lower_bound
 from crawlgauge.model.union import estimate_union
-from crawlgauge.overlaps.table import OverlapTable
-
-__all__ = [
-    "estimate_coverage",
-    "fit_growth_model",
-]
-
+from crawlgauge.overlaps.table import AnchorCounts, OverlapTable
 
 # --------------------------- steady growth of the population, which reaches back to the first crawl
 
@@ -60,10 +50,8 @@ class GrowthFit(NamedTuple):
 
     Parameters
     ----------
-    log_population
-        Logarithm of the population at each crawl, the first included.
     log_coverage
-        Logarithm of each crawl's size over it.
+        Logarithm of each crawl's size over its population, that of the first included.
     log_typical
         Mean of `log_coverage` over the crawls that are compared with an earlier one: the same
         crawls that the two-way model averages over.
@@ -71,7 +59,6 @@ class GrowthFit(NamedTuple):
         Per year.
     """
 
-    log_population: Numbers
     log_coverage: Numbers
     log_typical: float
     log_persistence: float
@@ -88,14 +75,13 @@ def fit_growth_model(pairs: PairData) -> GrowthFit | None:
     design = np.column_stack([np.ones(pairs.end.size), years[pairs.end], pairs.lag_years])
     # Containment is a ratio within the sample; the population is that of all URLs.
     response = pairs.log_forward - np.log(pairs.n_urls[pairs.end])
-    level, trend, slope = fit_linear(design, response, pairs.weight)[0]
+    level, trend, slope = paper.fit_linear(design, response, pairs.weight)[0]
     log_population = -(level + trend * years)
     largest = np.abs([slope, *log_population]).max()
     if np.isnan(largest) or largest > MAX_LOG:
         return None
     log_coverage = np.log(pairs.n_urls) - log_population
     return GrowthFit(
-        log_population=log_population,
         log_coverage=log_coverage,
         log_typical=float(log_coverage[np.unique(pairs.end)].mean()),
         log_persistence=float(slope),
@@ -103,10 +89,6 @@ def fit_growth_model(pairs: PairData) -> GrowthFit | None:
 
 
 # -------------------------------- the pair-based estimators side by side, each with what it assumes
-
-
-# Typical coverage, persistence, newest population, coverage of each crawl.
-_Row = tuple[float, float | None, float | None, tuple[float | None, ...]]
 
 
 class _Fits(NamedTuple):
@@ -118,85 +100,43 @@ class _Fits(NamedTuple):
     growth: GrowthFit | None
 
 
-class _Estimator(NamedTuple):
-    name: str
-    assumes: str
-    read: Callable[[_Fits], _Row | None]
-
-
-def _read_line(pairs: PairData, line: PooledLine | None) -> _Row | None:
+def _read_line(pairs: PairData, line: PooledLine | None) -> Fitted | None:
     if line is None:
         return None
-    population = float(pairs.n_urls[-1]) / line.coverage
-    # One line knows no single crawl.
-    return line.coverage, line.persistence, population, (None,) * pairs.n_crawls
+    return Fitted(
+        # One line knows no single crawl.
+        np.full(pairs.n_crawls, np.nan),
+        persistence=line.persistence,
+        typical=line.coverage,
+        population=float(pairs.n_urls[-1]) / line.coverage,
+    )
 
 
-def _read_two_way(fits: _Fits) -> _Row | None:
+def _read_two_way(fits: _Fits) -> Fitted | None:
     fit = fits.two_way
     if not fit.typical.any():
         return None
-    coverage = _exponentials(fit.log_coverage)
-    population = None if coverage[-1] is None else float(fits.pairs.n_urls[-1]) / coverage[-1]
     persistence = math.exp(fit.log_persistence) if fit.has_persistence else None
-    return math.exp(fit.log_typical), persistence, population, coverage
+    return Fitted(exponentials(fit.log_coverage), persistence, math.exp(fit.log_typical))
 
 
-def _read_growth(fits: _Fits) -> _Row | None:
+def _read_growth(fits: _Fits) -> Fitted | None:
     if fits.growth is None:
         return None
-    log_population, log_coverage, log_typical, log_persistence = fits.growth
-    typical, persistence, population = map(
-        math.exp, (log_typical, log_persistence, log_population[-1])
-    )
-    return typical, persistence, population, _exponentials(log_coverage)
+    log_coverage, log_typical, log_persistence = fits.growth
+    typical, persistence = math.exp(log_typical), math.exp(log_persistence)
+    return Fitted(exponentials(log_coverage), persistence, typical)
 
 
-def _exponentials(logs: Numbers) -> tuple[float | None, ...]:
-    return tuple(None if np.isnan(log) else math.exp(log) for log in logs)
-
-
-_EVEN = "All URLs are equally likely to be captured and live on at the same rate"
 _ESTIMATORS = (
-    _Estimator(
-        "paper-forward",
-        f"{_EVEN}; coverage and population are the same at all dates.",
-        lambda fits: _read_line(fits.pairs, fits.forward),
-    ),
-    _Estimator(
+    Estimator("paper-forward", lambda fits: _read_line(fits.pairs, fits.forward)),
+    Estimator(
         "paper-backward",
-        f"{_EVEN}; coverage is the same at all dates. Its persistence is not that of the URLs but "
-        "persistence × e^(−growth rate): the share of a population that was alive a year before.",
-        lambda fits: _read_line(fits.pairs, fit_pooled(fits.pairs, "backward")),
+        lambda fits: _read_line(fits.pairs, paper.fit_pooled(fits.pairs, "backward")),
     ),
-    _Estimator(
-        "two-way",
-        f"{_EVEN}; coverage and population may differ from crawl to crawl.",
-        _read_two_way,
-    ),
-    _Estimator(
-        "growth",
-        f"{_EVEN}; the population grows or shrinks at a steady rate, by which the first crawl is "
-        "extrapolated.",
-        _read_growth,
-    ),
+    Estimator("two-way", _read_two_way),
+    Estimator("growth", _read_growth),
 )
-
-
-def _list_estimators(fits: _Fits) -> tuple[EstimatorRow, ...]:
-    """List a row for each pair-based estimator that gives a coverage."""
-    return tuple(
-        EstimatorRow(
-            name=estimator.name,
-            coverage=numbers[0],
-            persistence=numbers[1],
-            population=numbers[2],
-            per_crawl=numbers[3],
-            assumes=estimator.assumes,
-        )
-        for estimator in _ESTIMATORS
-        if (numbers := estimator.read(fits)) is not None
-    )
 
 
 # ---------------- from an overlap table to everything that its pairs and capture histories can tell
@@ -207,7 +147,12 @@ _NO_DECAY = "the overlaps do not shrink with time, which speaks against the mode
 _ONE_DATE = "not identifiable: the population is known at fewer than two dates"
 
 
-def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) -> Estimates:
+def estimate_coverage(
+    table: OverlapTable,
+    *,
+    persistence: float | None = None,
+    anchors: Sequence[AnchorCounts] = (),
+) -> Estimates:
     """Estimate coverage, turnover and population.
 
     Parameters
@@ -218,6 +163,8 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
     persistence
         Share of the URLs that live on for a year, above 0 and at most 1, where it is known from
         elsewhere. Only for two crawls, from which it cannot be estimated.
+    anchors
+        What crawls hold of what is known from elsewhere; all numbers allow for it.
 
     Returns
     -------
@@ -235,8 +182,8 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
     diagnosis = diagnose(table)
     fit = _fit(diagnosis, persistence)
     margins = find_margins(diagnosis.pairs, fit)
-    line = fit_pooled(pairs, "forward")
-    growth = None if has_too_many_zeros(pairs) else fit_growth_model(diagnosis.pairs)
+    line = paper.fit_pooled(pairs, "forward")
+    growth = None if paper.has_too_many_zeros(pairs) else fit_growth_model(diagnosis.pairs)
     per_crawl = tuple(
         _crawl_estimate(crawl, place, fit, margins, growth)
         for place, crawl in enumerate(table.crawls)
@@ -253,7 +200,9 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
     checks = run_checks(diagnosis, growth_per_year)
     fits = fit_histories(table, diagnosis, checks)
     is_bent = any(check.id == CURVATURE.id and check.status == "warn" for check in checks)
-    failed = _gravest(checks)
+    # Of those that failed, the one that says the most: scatter alone names no cause.
+    failures = (check for check in checks if check.status == "fail")
+    failed = max(failures, key=lambda check: check.id != LACK_OF_FIT.id, default=None)
     if failed is not None and coverage.value is not None:
         reason = f"the check {failed.id} failed: do not trust this number"
         coverage = Estimate(value=coverage.value, reason=reason)
@@ -281,24 +230,19 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
         population=newest.population,
         growth_per_year=growth_per_year,
         per_crawl=per_crawl,
-        paper=fit_paper(pairs, tuple(crawl.label for crawl in table.crawls)),
-        estimators=_list_estimators(_Fits(pairs, line, fit, growth)),
-        agreement=Agreement(
-            spread=None,
-            grade="none",
-            reason=(
-                "All estimators from pairs of crawls assume that capture is even, so that their "
-                "agreement is no evidence for it; capture histories are needed for a grade."
-            ),
+        paper=paper.fit_paper(pairs, tuple(crawl.label for crawl in table.crawls)),
+        estimators=list_estimators(
+            _ESTIMATORS, _Fits(pairs, line, fit, growth), n_newest=float(pairs.n_urls[-1])
         ),
+        agreement=Agreement(spread=None, grade="none", reason=say("grade.pairs")),
         checks=checks,
-        residuals=list_residuals(table, line, fit),
+        residuals=paper.list_residuals(table, line, fit),
         union=None,
         warnings=list_cautions(
             table,
             pairs,
             fit,
-            expect_zeros(pairs, fit, line),
+            paper.expect_zeros(pairs, fit, line),
             margins,
             is_headline=fits is None or fits.views is None,
         ),
@@ -312,12 +256,14 @@ def estimate_coverage(table: OverlapTable, *, persistence: float | None = None) 
         capture_frequencies=count_captures(table),
     )
     estimates = by_pairs if fits is None else refine_estimates(by_pairs, fits, table)
+    if anchors:
+        estimates = anchor_estimates(estimates, table, anchors)
     union = estimate_union(
         estimates,
         table,
-        first=diagnosis.regimes[-1].first,
-        recapture=None if fits is None else fits.recapture(table.n_crawls),
-        memory_factor=None if fits is None else fits.memory_factor(table.n_crawls),
+        first=diagnosis.regimes[-1].start,
+        recapture=None if fits is None else fits.recapture,
+        memory_factor=None if fits is None else fits.memory_factor,
     )
     return replace(estimates, union=union)
 
@@ -331,36 +277,17 @@ def _possible(persistence: Estimate) -> Estimate:
     return persistence
 
 
-def _gravest(checks: tuple[Check, ...]) -> Check | None:
-    """Return the check that failed and says the most; scatter alone names no cause."""
-    failed = [check for check in checks if check.status == "fail"]
-    return max(failed, key=lambda check: check.id != LACK_OF_FIT.id, default=None)
-
-
 def _check_request(table: OverlapTable, persistence: float | None) -> None:
     if table.n_crawls < _TWO:
-        raise FitError(
-            f"there is only one crawl ({table.crawls[0].label}), and one crawl says nothing about "
-            "coverage: two give a lower bound, three give point estimates, four or more give "
-            "intervals as well. Add further crawls of the same kind"
-        )
+        raise FitError(say("refused.one-crawl", label=table.crawls[0].label))
     if persistence is None:
         return
     if not 0 < persistence <= 1:
-        raise FitError(
-            f"the given persistence is {persistence}; it is the share of the URLs that live on for "
-            "a year, above 0 and at most 1"
-        )
+        raise FitError(say("refused.persistence", persistence=persistence))
     if table.n_crawls > _TWO:
-        raise FitError(
-            f"a persistence is given, but with {table.n_crawls} crawls it is estimated; give it "
-            "for two crawls only"
-        )
+        raise FitError(say("refused.persistence-of-many", n_crawls=table.n_crawls))
     if table.crawls[0].date == table.crawls[1].date:
-        raise FitError(
-            "a persistence is given, but both crawls have the same date, so that coverage follows "
-            "without it; leave it out"
-        )
+        raise FitError(say("refused.persistence-of-one-date"))
 
 
 def _fit(diagnosis: Diagnosis, persistence: float | None) -> TwoWayFit:
@@ -370,7 +297,7 @@ def _fit(diagnosis: Diagnosis, persistence: float | None) -> TwoWayFit:
         return diagnosis.fit
     # Coverage and population before a change are those of another scope.
     latest = np.zeros(diagnosis.pairs.n_crawls, dtype=np.bool_)
-    latest[list(diagnosis.regimes[-1].positions)] = True
+    latest[list(diagnosis.regimes[-1])] = True
     return replace(diagnosis.fit, latest=latest)
 
 
@@ -379,8 +306,8 @@ def _growth_per_year(pairs: PairData, fit: TwoWayFit, margin: Margin) -> Estimat
     rate = log_growth(pairs.years, np.log(pairs.n_urls) - log_coverage)
     if rate is not None:
         return from_log(rate, margin, fit.typical_reason, math.expm1)
-    refused = has_too_many_zeros(pairs) and pairs.n_crawls > _TWO
-    return Estimate.unknown(TOO_MANY_ZEROS if refused else _ONE_DATE)
+    refused = paper.has_too_many_zeros(pairs) and pairs.n_crawls > _TWO
+    return Estimate.unknown(paper.TOO_MANY_ZEROS if refused else _ONE_DATE)
 
 
 def _crawl_estimate(

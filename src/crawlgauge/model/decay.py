@@ -11,19 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from crawlgauge.model.estimates import DecayCurve
-from crawlgauge.model.lack_of_fit import add_term, critical_t
 from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData
-from crawlgauge.model.phrases import percent, span, things
+from crawlgauge.model.phrases import say, span
 from crawlgauge.model.two_way import TwoWayFit
-
-__all__ = ["DecayShape", "draw_decay_curves", "fit_shapes", "outermost", "slows_down"]
 
 _MAX_RATE = 10.0
 _MIN_WEIBULL_SHAPE = 0.3
 _MAX_WEIBULL_SHAPE = 2.0
 _N_SHAPE_PARAMETERS = 3
-_SIGNIFICANCE = 0.01
-_MIN_CRAWLS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,21 +52,6 @@ class DecayShape:
     def coverage(self) -> float:
         """Typical coverage; above 1 where the shape leads there."""
         return math.exp(self.log_typical)
-
-
-def slows_down(pairs: PairData, fit: TwoWayFit) -> bool | None:
-    """Tell whether decay certainly slows down with time, or return None where it cannot be told.
-
-    Certain is what stands out from what leaving out single crawls does to the bend.
-    """
-    if pairs.n_crawls < _MIN_CRAWLS or not fit.has_remainder:
-        return None
-    # D·ln D is how a power of the lag departs from the lag itself: it bends most where lags are
-    # short, which is where coverage is decided. The unit of time falls out, being linear in D.
-    lags = pairs.lag_years
-    bend = np.where(lags > 0, lags * np.log(np.where(lags > 0, lags, 1.0)), 0.0)
-    term = add_term(pairs, fit, bend)
-    return None if term is None else term.t_value > critical_t(pairs.n_crawls, _SIGNIFICANCE)
 
 
 def outermost(shapes: Sequence[DecayShape]) -> tuple[DecayShape, DecayShape]:
@@ -134,7 +114,7 @@ def _fit_shape(
     root = np.sqrt(weight)
 
     def levels(searched: Numbers) -> Numbers:
-        return pairs.log_forward - _log_decay(name, to_parameters(searched), pairs.lag_years)
+        return pairs.log_forward - _LOG_DECAY[name](pairs.lag_years, *to_parameters(searched))
 
     def residuals(searched: Numbers) -> Numbers:
         return root * pairs.within_columns(weight, levels(searched))
@@ -156,19 +136,14 @@ def _fit_shape(
     )
 
 
-def _log_decay(name: str, parameters: Sequence[float] | Numbers, lags: Numbers) -> Numbers:
-    """Return the logarithm of the share that lives on over each lag."""
-    logs: Numbers
-    if name == "exponential":
-        (rate,) = parameters
-        logs = -rate * lags
-    elif name == "weibull":
-        rate, power = parameters
-        logs = -((rate * lags) ** power)
-    else:
-        share, slow, fast = parameters
-        logs = np.log(share * np.exp(-slow * lags) + (1 - share) * np.exp(-fast * lags))
-    return logs
+# The logarithm of the share that lives on over each lag.
+_LOG_DECAY: dict[str, Callable[..., Numbers]] = {
+    "exponential": lambda lags, rate: -rate * lags,
+    "weibull": lambda lags, rate, power: -((rate * lags) ** power),
+    "bi-exponential": lambda lags, share, slow, fast: np.log(
+        share * np.exp(-slow * lags) + (1 - share) * np.exp(-fast * lags)
+    ),
+}
 
 
 # ---------------------------------------------------------------------------- as curves for a chart
@@ -203,33 +178,30 @@ def draw_decay_curves(
             coverage=shape.coverage,
             lags_years=tuple(lags.tolist()),
             containment=tuple(np.exp(shape.log_typical + log_decay).tolist()),
-            meaning=_explain(shape, things(level)),
+            meaning=_explain(shape, level),
         )
         for shape in shapes or (steady,)
         # A curve out of all bounds, as crawls a day apart can give, says nothing.
-        if float(np.max(log_decay := _log_decay(shape.name, shape.parameters, lags))) < MAX_LOG
+        if float(np.max(log_decay := _LOG_DECAY[shape.name](lags, *shape.parameters))) < MAX_LOG
     )
 
 
-def _explain(shape: DecayShape, what: str) -> str:
+def _explain(shape: DecayShape, level: str) -> str:
     if shape.name == "weibull":
         rate, power = shape.parameters
+        half_life = math.log(2) ** (1 / power) / rate
         course = "falls" if power < 1 else "rises"
-        return (
-            f"The rate at which {what} disappear {course} steadily with the time since they "
-            f"were captured; half of them are gone after {span(math.log(2) ** (1 / power) / rate)}."
-        )
+        return say("decay.weibull", level=level, course=course, half_life=half_life)
     if shape.name == "bi-exponential":
-        share, slow, fast = shape.parameters
-        return (
-            f"There are two kinds of {what}: of those captured, {percent(share)} "
-            f"{_halve(slow)}, and {percent(1 - share)} {_halve(fast)}."
+        share, *rates = shape.parameters
+        slow, fast = map(_halve, rates)
+        return say(
+            "decay.bi-exponential", level=level, share=share, slow=slow, rest=1 - share, fast=fast
         )
     (rate,) = shape.parameters
-    loss = "the overlaps show no loss"
-    if rate > 0:
-        loss = f"half of them are gone after {span(math.log(2) / rate)}"
-    return f"All {what} are equally likely to disappear at any time; {loss}."
+    if rate <= 0:
+        return say("decay.no-loss", level=level)
+    return say("decay.exponential", level=level, half_life=math.log(2) / rate)
 
 
 def _halve(rate: float) -> str:

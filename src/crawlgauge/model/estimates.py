@@ -1,37 +1,20 @@
 """The types that the model hands over: a number with its doubt, and all numbers of a series."""
 
+import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from crawlgauge.crawl import Crawl
+from crawlgauge.crawl import AnchorKind, Crawl
+from crawlgauge.model.phrases import say
 from crawlgauge.provenance import Provenance
 
-__all__ = [
-    "Agreement",
-    "Basis",
-    "Check",
-    "CheckSpec",
-    "CrawlEstimate",
-    "DecayCurve",
-    "Estimate",
-    "Estimates",
-    "EstimatorRow",
-    "FirstCaptures",
-    "Grade",
-    "Headline",
-    "Newest",
-    "PairResidual",
-    "PaperFit",
-    "Readings",
-    "StartFit",
-    "Status",
-    "Union",
-]
+__all__ = ["Check", "CrawlEstimate", "Estimate", "Estimates", "Headline"]
 
 Basis = Literal["interval", "empirical-band", "none"]
 Grade = Literal["A", "B", "C", "none"]
 Status = Literal["ok", "info", "warn", "fail", "na"]
+AnchorVerdict = Literal["agrees", "contradicts", "untold"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +52,13 @@ class Estimate:
     def unknown(cls, reason: str) -> "Estimate":
         """Make an estimate that is not known, and say why."""
         return cls(value=None, reason=reason)
+
+    @classmethod
+    def between(
+        cls, value: float, low: float, high: float, basis: Basis = "interval"
+    ) -> "Estimate":
+        """Make an estimate with its range."""
+        return cls(value=value, low=low, high=high, basis=basis)
 
     @property
     def why(self) -> str:
@@ -204,6 +194,47 @@ class FirstCaptures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorFinding:
+    """What something known from elsewhere says of one crawl, beside what the crawls say.
+
+    Parameters
+    ----------
+    name, kind, date
+        Of the anchor; no date if it is of the crawl's own time.
+    label, gap_days
+        The crawl that it is held against, and the days from the anchor to it.
+    n_looked_for, n_held
+        URLs of it that could be looked for, and that the crawl holds.
+    n_hosts
+        Of complete lists, how many hosts there are.
+    n_queued
+        Of a frontier: URLs that were known and not fetched.
+    by_anchor
+        Coverage of the crawl by the anchor; of a frontier, the most that it can be.
+    by_crawls
+        The same by the crawls alone.
+    verdict
+        Whether the two agree.
+    counts
+        Whether the anchor has a say in the number, or only tests it.
+    """
+
+    name: str
+    kind: AnchorKind
+    date: dt.date | None
+    label: str
+    gap_days: int
+    n_looked_for: int
+    n_held: int
+    n_hosts: int | None
+    n_queued: int | None
+    by_anchor: Estimate
+    by_crawls: Estimate
+    verdict: AnchorVerdict
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
     """One assumption, tested: how large the deviation is, and what it means in words."""
 
@@ -216,38 +247,25 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSpec:
-    """What a check asks, for those who read its result.
-
-    Parameters
-    ----------
-    id, threshold
-        Its name, and the effect from which on it speaks.
-    question
-        What it asks.
-    meaning
-        What it means if the answer is no, and what that does to the estimates.
-    computation
-        How it is computed, and what its effect and thresholds are.
-    advice
-        What to do.
-    """
+    """A check's name, and the effect from which on it speaks; its texts are in ``checks.toml``."""
 
     id: str
     threshold: float
-    question: str
-    meaning: str
-    computation: str
-    advice: str
 
-    def found(self, status: Status, effect: float | None, message: str) -> Check:
-        """Make the check's result."""
+    def found(self, status: Status, effect: float, code: str = "", **values: object) -> Check:
+        """Make the check's result, by the name of its text, else the status."""
+        message = say(f"{self.id}.{code or status}", effect=effect, **values)
+        return self.says(status, effect, message)
+
+    def not_testable(self, code: str = "untestable", **values: object) -> Check:
+        """Make the result of a check that the data do not allow."""
+        return self.says("na", None, f"Not testable: {say(f'{self.id}.{code}', **values)}")
+
+    def says(self, status: Status, effect: float | None, message: str) -> Check:
+        """Make the check's result in words of its own."""
         return Check(
             id=self.id, status=status, effect=effect, threshold=self.threshold, message=message
         )
-
-    def not_testable(self, reason: str) -> Check:
-        """Make the result of a check that the data do not allow."""
-        return self.found("na", None, f"Not testable: {reason}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -389,6 +407,11 @@ class Estimates:
         Where captures attract captures, the coverage under either reading of that.
     first_captures
         What the coverage would be if first captures were less or more likely than others.
+    anchors
+        What is known from elsewhere, and whether it agrees; `headline` and all other numbers
+        allow for it.
+    by_crawls
+        Typical coverage by the crawls alone, where an anchor has moved it.
     """
 
     level: str
@@ -412,3 +435,5 @@ class Estimates:
     capture_frequencies: tuple[int, ...] | None = None
     readings: Readings | None = None
     first_captures: FirstCaptures | None = None
+    anchors: tuple[AnchorFinding, ...] = ()
+    by_crawls: Estimate | None = None

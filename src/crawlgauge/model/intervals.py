@@ -17,22 +17,6 @@ from numpy.typing import NDArray
 from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData
 from crawlgauge.model.two_way import TwoWayFit, fit_columns
 
-__all__ = [
-    "LEVEL",
-    "NORMAL_QUANTILE",
-    "Margin",
-    "Margins",
-    "delete_each_crawl",
-    "find_margins",
-    "growth_coefficients",
-    "jackknife_variance",
-    "log_growth",
-    "urn_moments",
-    "urn_state",
-    "weigh_pairs",
-]
-
-
 # ------------------------------------------------------------ trend of the population
 
 

@@ -8,7 +8,7 @@ of the newest crawl's URLs that earlier ones hold as well.
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +20,15 @@ from crawlgauge.model.checks import Diagnosis, diagnose
 from crawlgauge.model.estimates import Estimate, Estimates, Grade
 from crawlgauge.model.intervals import LEVEL
 from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, freeze_arrays, pair_data
-from crawlgauge.model.phrases import count, growth_per_year, percent, percent_range, things
+from crawlgauge.model.paper import fit_linear
+from crawlgauge.model.phrases import percent, percent_range, say
 from crawlgauge.model.ranges import within
+from crawlgauge.model.statement import state_verdict
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.provenance import Provenance
 
-__all__ = [
-    "FALSE_ALARMS",
-    "MIN_CRAWLS",
-    "THRESHOLD",
-    "Course",
-    "Measure",
-    "MeasureName",
-    "NewestCheck",
-    "check_newest_crawl",
-    "judge_newest",
-]
+__all__ = ["NewestCheck"]
 
 MIN_EARLIER = 3
 """Two crawls show a difference; how much of it is scatter shows with a third."""
@@ -61,7 +53,7 @@ Cause = Literal["crawl-shrank", "web-grew-or-went-elsewhere", "both"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A number of the newest crawl beside what the earlier crawls lead one to expect.
+    """A number of the newest crawl beside what the earlier crawls suggest.
 
     Parameters
     ----------
@@ -161,10 +153,7 @@ class NewestCheck:
         KeyError
             If it was not measured.
         """
-        for measure in self.measures:
-            if measure.name == name:
-                return measure
-        raise KeyError(name)
+        return {measure.name: measure for measure in self.measures}[name]
 
 
 # ------------------------------------------------------------------------------------- the check
@@ -215,15 +204,10 @@ def check_newest_crawl(
         If `false_alarms` or `threshold` is out of bounds.
     """
     if not 0 < false_alarms < _MOST_FALSE_ALARMS:
-        raise FitError(
-            f"a share of {false_alarms} false alarms; it must be above 0 and below "
-            f"{_MOST_FALSE_ALARMS}, as 0.05 for one in twenty"
-        )
+        most = _MOST_FALSE_ALARMS
+        raise FitError(say("refused.false-alarms", false_alarms=false_alarms, most=most))
     if not 0 <= threshold < 1:
-        raise FitError(
-            f"the threshold is {threshold}; it is the least drop worth an alarm, at least 0 and "
-            "below 1, as 0.2 for a fifth less than expected"
-        )
+        raise FitError(say("refused.threshold", threshold=threshold))
     return judge_newest(
         table, estimates, diagnose(table), false_alarms=false_alarms, threshold=threshold
     )
@@ -248,7 +232,7 @@ def judge_newest(
     """
     comparable, first = table, 0
     if diagnosis is not None:
-        comparable, first = diagnosis.table, diagnosis.regimes[-1].first
+        comparable, first = diagnosis.table, diagnosis.regimes[-1].start
     newest, grade = table.crawls[-1], "none" if estimates is None else estimates.agreement.grade
     coverage = population = Estimate.unknown(_NO_LEVEL)
     if estimates is not None:
@@ -279,7 +263,7 @@ def judge_newest(
         measures = tuple(measured.values())
     status, cause = _judge(measures, compared)
     earlier = table.crawls[first:-1]
-    n_earlier = max((prediction.n_earlier for _, prediction, _ in compared.values()), default=0)
+    n_earlier = max((line.prediction.n_earlier for line in compared.values()), default=0)
     check = NewestCheck(
         status=status,
         cause=cause,
@@ -291,12 +275,12 @@ def judge_newest(
         overlap_with=None if partner is None else table.crawls[partner].label,
         false_alarms=false_alarms,
         threshold=threshold,
-        scatter=compared["coverage"][1].scatter if "coverage" in compared else None,
+        scatter=compared["coverage"].prediction.scatter if "coverage" in compared else None,
         measures=measures,
         warnings=(),
         provenance=table.provenance,
     )
-    trends = {name: prediction.trend for name, (_, prediction, _) in compared.items()}
+    trends = {name: line.prediction.trend for name, line in compared.items()}
     return replace(
         check,
         statement=_state_check(check, trends, n_crawls=table.n_crawls - first),
@@ -313,8 +297,20 @@ def _fill(table: OverlapTable, known: NDArray[np.intp]) -> OverlapTable:
     return replace(table, n_shared=n_shared, histories=None)
 
 
-# A logarithm of the newest crawl, up to a constant; its prediction; that constant, if known.
-_Compared = dict[MeasureName, tuple[float, "Prediction", float | None]]
+class _Line(NamedTuple):
+    """A logarithm but for a constant, its prediction, and the constant, if that is known."""
+
+    found: float
+    prediction: "Prediction"
+    scale: float | None
+
+    @property
+    def deviation(self) -> float:
+        """By how much it is above what was expected."""
+        return self.found - self.prediction.expected
+
+
+_Compared = dict[MeasureName, _Line]
 
 
 def _compare_newest(
@@ -343,16 +339,8 @@ def _compare_newest(
     for name, (values, scale, least_scatter) in rows.items():
         prediction = predict_next(years[:-1], values[:-1], float(years[-1]), least_scatter)
         if prediction is not None and not np.isnan(values[-1]):
-            compared[name] = float(values[-1]), prediction, scale
+            compared[name] = _Line(float(values[-1]), prediction, scale)
     return compared
-
-
-def _deviate(compared: _Compared, name: MeasureName) -> float:
-    """Return by how much a logarithm is above what was expected; 0 where it is not known."""
-    if name not in compared:
-        return 0.0
-    found, prediction, _ = compared[name]
-    return found - prediction.expected
 
 
 def _measure_all(
@@ -362,59 +350,55 @@ def _measure_all(
     measured: dict[MeasureName, Measure] = {}
     worth = -math.log1p(-threshold)
     for name in ("coverage", "size", "population", "overlap"):
-        if name not in compared:
+        if name in compared:
+            rare = _SHARES.get(name, 0.0) * false_alarms
+            measured[name] = _measure(name, compared[name], rare, worth)
+        else:
             measured[name] = _unknown(name, _NO_OVERLAP)
-            continue
-        measure = measured[name] = _measure(name, compared)
-        if name not in _SHARES:
-            continue
-        found, prediction, _ = compared[name]
-        below, deviation = prediction.chance_below(found), _deviate(compared, name)
-        course: Course = "in-line"
-        if below < _SHARES[name] * false_alarms and deviation <= -worth:
-            course = "drop"
-        elif 1 - below < _SHARES[name] * false_alarms and deviation >= worth:
-            course = "rise"
-        measure = replace(measure, course=course, chance=min(below, 1 - below))
-        if shares_nothing and name != "size":
-            # Nothing stands in the place of the most that may be, which was tested.
-            nothing = Estimate(value=-1.0, reason=_NOTHING_SHARED)
-            measure = replace(measure, found=0.0, change=nothing)
-        measured[name] = measure
-    overlap, population = measured["overlap"], measured["population"]
-    if overlap.found == 0:
-        measured["population"] = _unknown(
-            "population", f"not finite: {_NOTHING_SHARED}", population.expected
-        )
+    population = measured["population"]
+    if shares_nothing and "overlap" in compared:
+        # Nothing stands in the place of the most that may be, which was tested.
+        nothing = Estimate(value=-1.0, reason=_NOTHING_SHARED)
+        measured["coverage"] = replace(measured["coverage"], found=0.0, change=nothing)
+        measured["overlap"] = replace(measured["overlap"], found=0.0, change=nothing)
+        reason = f"not finite: {_NOTHING_SHARED}"
+        measured["population"] = _unknown("population", reason, population.expected)
     elif "population" in compared:
         # More that could be reached is what makes overlap fall.
-        course = _OPPOSITE.get(overlap.course, overlap.course)
-        measured["population"] = replace(population, course=course)
+        course = measured["overlap"].course
+        measured["population"] = replace(population, course=_OPPOSITE.get(course, course))
     return measured
 
 
-def _measure(name: MeasureName, compared: _Compared) -> Measure:
-    """Return a number beside what was expected, without a judgement."""
-    found, prediction, scale = compared[name]
-    tail = (1 - LEVEL) / 2
-    low, high = prediction.quantile(tail), prediction.quantile(1 - tail)
+def _measure(name: MeasureName, line: _Line, rare: float, worth: float) -> Measure:
+    """Return a number beside what was expected; without a judgement if nothing is rare enough."""
+    prediction, scale, tail = line.prediction, line.scale, (1 - LEVEL) / 2
+    ends = prediction.expected, prediction.quantile(tail), prediction.quantile(1 - tail)
     number, expected = None, Estimate.unknown(_NO_LEVEL)
     if scale is not None:
         # A logarithm and back: what was counted is a whole number again.
-        number = math.exp(found + scale)
+        number = math.exp(line.found + scale)
         if math.isclose(number, round(number), rel_tol=1e-12):
             number = float(round(number))
         most = math.inf if name in ("size", "population") else 1.0
-        expected = _between(
-            *(min(most, math.exp(end + scale)) for end in (prediction.expected, low, high))
-        )
-    ends = (prediction.expected, high, low)
+        value, low, high = (min(most, math.exp(end + scale)) for end in ends)
+        expected = Estimate.between(value, low, high)
+    value, high, low = (math.expm1(line.found - end) for end in ends)
+    below = prediction.chance_below(line.found)
+    course: Course = "unknown"
+    if rare:
+        course = "in-line"
+        if below < rare and line.deviation <= -worth:
+            course = "drop"
+        elif 1 - below < rare and line.deviation >= worth:
+            course = "rise"
     return Measure(
         name=name,
-        course="unknown",
+        course=course,
         found=number,
         expected=expected,
-        change=_between(*(math.expm1(found - end) for end in ends)),
+        change=Estimate.between(value, low, high),
+        chance=min(below, 1 - below) if rare else None,
     )
 
 
@@ -440,7 +424,7 @@ def _measure_novelty(histories: Histories | None, overlap: Measure) -> Measure:
         name="novelty",
         course=_OPPOSITE.get(overlap.course, overlap.course),
         found=found,
-        expected=_between(value, low, high),
+        expected=Estimate.between(value, low, high),
         change=change,
     )
 
@@ -448,16 +432,8 @@ def _measure_novelty(histories: Histories | None, overlap: Measure) -> Measure:
 def _unknown(name: MeasureName, reason: str, expected: Estimate | None = None) -> Measure:
     unknown = Estimate.unknown(reason)
     return Measure(
-        name=name,
-        course="unknown",
-        found=None,
-        expected=expected or unknown,
-        change=unknown,
+        name=name, course="unknown", found=None, expected=expected or unknown, change=unknown
     )
-
-
-def _between(value: float, low: float, high: float) -> Estimate:
-    return Estimate(value=value, low=low, high=high, basis="interval")
 
 
 def _judge(measures: tuple[Measure, ...], compared: _Compared) -> tuple[CheckStatus, Cause | None]:
@@ -466,7 +442,10 @@ def _judge(measures: tuple[Measure, ...], compared: _Compared) -> tuple[CheckSta
     if not dropped:
         is_known = courses.get("coverage", "unknown") != "unknown"
         return ("in-line" if is_known else "unknown"), None
-    shrunk, grown = (max(0.0, -_deviate(compared, name)) for name in ("size", "overlap"))
+    shrunk, grown = (
+        max(0.0, -compared[name].deviation) if name in compared else 0.0
+        for name in ("size", "overlap")
+    )
     fall = shrunk + grown
     # Where neither stands out, the size at least has not fallen.
     part = shrunk / fall if fall else 0.0
@@ -482,9 +461,6 @@ _N_SHORT = 2
 
 # Scatter of the logarithms beyond counting: pairs of millions of URLs weigh alike.
 _TAU = 0.05
-
-# Of the largest singular value: what lies below is not determined by the pairs.
-_SMALLEST = 1e-9
 
 
 def compare_levels(pairs: PairData) -> Numbers:
@@ -505,15 +481,15 @@ def compare_levels(pairs: PairData) -> Numbers:
     ends, column = np.unique(pairs.end, return_inverse=True)
     columns = np.zeros((pairs.end.size, ends.size))
     columns[np.arange(pairs.end.size), column] = 1
-    weight = np.sqrt(pairs.weight / (_TAU**2 + pairs.log_variance))
+    weight = pairs.weight / (_TAU**2 + pairs.log_variance)
     for n_short in range(_N_SHORT, -1, -1):
         effects = _lag_effects(pairs, n_short)
-        design = np.hstack([columns, effects[:, effects.any(axis=0)]]) * weight[:, None]
-        if design.size and _is_determined(design):
-            solved = np.linalg.lstsq(design, pairs.log_forward * weight, rcond=None)[0]
-            if np.abs(solved).max() <= MAX_LOG:
-                found[ends] = solved[: ends.size]
-                break
+        design = np.hstack([columns, effects[:, effects.any(axis=0)]])
+        solved = fit_linear(design, pairs.log_forward, weight)[0] if design.size else np.empty(0)
+        # What the pairs do not determine is not a number.
+        if solved.size and np.abs(solved).max() <= MAX_LOG:
+            found[ends] = solved[: ends.size]
+            break
     return found
 
 
@@ -523,14 +499,7 @@ def _lag_effects(pairs: PairData, n_short: int) -> Numbers:
     return np.column_stack([pairs.lag_years, *short])
 
 
-def _is_determined(design: Numbers) -> bool:
-    if design.shape[0] < design.shape[1]:
-        return False
-    singular = np.linalg.svd(design, compute_uv=False)
-    return bool(singular[-1] > _SMALLEST * singular[0])
-
-
-# ----------------------------------------------- what earlier crawls lead one to expect of the next
+# ----------------------------------------------- what earlier crawls suggest of the next
 
 # Crawls that are looked back on: longer ago, an archive was often made in another way.
 _MOST_EARLIER = 12
@@ -670,110 +639,65 @@ def predict_next(
 # Per year: a slower course is not worth a sentence.
 _NOTABLE_TREND = 0.05
 
-_ELSEWHERE = (
-    "Either the web grew out of line, or the crawl went where earlier ones did not: other "
-    "seeds, another scope, a crawler trap. Overlaps cannot tell these apart; its hosts can, or "
-    "the next crawl."
-)
-
 
 def _state_check(check: NewestCheck, trends: Mapping[MeasureName, float], *, n_crawls: int) -> str:
     """Say in a few sentences what a check found, and why."""
-    name = f"newest crawl, {check.newest.label},"
     if check.status == "unknown":
-        reason = (
-            "the overlaps that are known do not tell its coverage, or that of three crawls before "
-            "it"
-        )
-        if n_crawls < MIN_CRAWLS:
-            there = "there is 1 crawl" if n_crawls == 1 else f"there are {n_crawls} crawls"
-            reason = f"{there} of the present scope, and it takes {MIN_CRAWLS} or more"
-        return f"Whether the {name} is in line cannot be told: {reason}."
-    found = _state_drop(check) if check.has_drop else _state_in_line(check)
-    return " ".join((f"The {name} {found[0]}", *found[1:], *_state_trends(trends)))
-
-
-def _state_in_line(check: NewestCheck) -> list[str]:
-    coverage, size = check.measure("coverage"), check.measure("size")
-    said = f"its coverage is {_change(coverage)} than was expected."
-    if coverage.found is not None and coverage.expected.value is not None:
-        said = f"it covers {percent(coverage.found)}, and {_expected(coverage)} expected."
-    sentences = [f"is in line with {_earlier(check)}: {said}"]
-    if coverage.course == "rise":
-        sentences.append(f"It covers more than was expected: {_change(coverage)}.")
-    if size.course == "rise":
-        sentences.append(f"It is larger than was expected: {_say_size(check)}.")
-    return sentences
-
-
-def _state_drop(check: NewestCheck) -> list[str]:
-    coverage, expect = check.measure("coverage"), f"than {_earlier(check)} lead one to expect"
-    if coverage.course == "drop":
-        fall = f"{_change(coverage)} {expect}"
-        if coverage.found is None or coverage.expected.value is None:
-            return [f"covers {fall}.", _state_cause(check)]
-        share = f"{percent(coverage.found)} of the {things(check.level)}"
-        said = f"covers {share} that it could have reached, {fall}: {_expected(coverage)} expected."
-        return [said, _state_cause(check)]
-    is_smaller = check.measure("size").course == "drop"
-    less = "is smaller" if is_smaller else "has less in common with earlier crawls"
-    return [
-        f"{less} {expect}, while its coverage is not certainly lower.",
-        _state_cause(check),
-    ]
-
-
-def _state_cause(check: NewestCheck) -> str:
-    if check.measure("overlap").found == 0:
-        return (
-            "It shares nothing with any earlier crawl: it went elsewhere, or its URLs are written "
-            "in another way."
-        )
-    if check.cause == "crawl-shrank":
-        return f"The crawl shrank: {_say_size(check)}."
-    what, known = things(check.level), ""
-    said: dict[MeasureName, str] = {
-        "novelty": f"of its {what} are new to the archive",
-        "overlap": f"of its {what} were in {check.overlap_with} as well",
+        there = "there is 1 crawl" if n_crawls == 1 else f"there are {n_crawls} crawls"
+        code = "too-few" if n_crawls < MIN_CRAWLS else "unknown"
+        return say(f"newest.{code}", newest=check.newest.label, there=there, least=MIN_CRAWLS)
+    coverage, size, overlap = (check.measure(name) for name in ("coverage", "size", "overlap"))
+    is_known = coverage.found is not None and coverage.expected.value is not None
+    if check.has_drop and coverage.course != "drop":
+        codes = ["smaller" if size.course == "drop" else "apart"]
+    else:
+        codes = [f"{'drop' if check.has_drop else 'in-line'}{'' if is_known else '-change'}"]
+    if check.cause is not None:
+        codes.append("nothing-shared" if overlap.found == 0 else check.cause)
+    elif not check.has_drop:
+        codes += ["rise"] if coverage.course == "rise" else []
+        codes += ["larger"] if size.course == "rise" else []
+    values = {
+        "newest": check.newest.label,
+        "n_before": len(check.compared_with),
+        "level": check.level,
+        "found": coverage.found,
+        "change": _change(coverage),
+        "expected": _expected(coverage),
+        "known": _say_known(check),
+        "size": say(
+            f"newest.size{'' if size.expected.low is None else '-expected'}",
+            found=size.found or 0.0,
+            expected=size.expected,
+            level=check.level,
+        ),
     }
-    for name, of_known in said.items():
-        measure = check.measure(name)
-        if not known and measure.found is not None and measure.expected.value is not None:
-            expected = percent(measure.expected.value)
-            known = f"{percent(measure.found)} {of_known}, where {expected} was expected"
-    known = known or f"fewer of its {what} were known before than was expected"
-    if check.cause == "both":
-        return f"The crawl shrank ({_say_size(check)}), and {known}. {_ELSEWHERE}"
-    return f"The crawl did not shrink ({_say_size(check)}), but {known}. {_ELSEWHERE}"
+    return " ".join([*(say(f"newest.{code}", **values) for code in codes), *_state_trends(trends)])
 
 
-def _say_size(check: NewestCheck) -> str:
-    size = check.measure("size")
-    expected, found = size.expected, f"it has {count(size.found or 0.0)} {things(check.level)}"
-    if expected.value is None or expected.low is None or expected.high is None:
-        return found
-    ends = f"{count(expected.low)} to {count(expected.high)}"
-    return f"{found}, where {count(expected.value)} ({ends}) were expected"
+def _say_known(check: NewestCheck) -> str:
+    for name in ("novelty", "overlap"):
+        found, expected = check.measure(name).found, check.measure(name).expected.value
+        if found is not None and expected is not None:
+            return say(
+                f"newest.{name}",
+                found=found,
+                expected=expected,
+                overlap_with=check.overlap_with,
+                level=check.level,
+            )
+    return say("newest.fewer-known", level=check.level)
 
 
 def _state_trends(trends: Mapping[MeasureName, float]) -> Iterator[str]:
     coverage, population = trends.get("coverage", 0.0), trends.get("population", 0.0)
     if abs(coverage) < _NOTABLE_TREND:
         return
-    verb = "falls" if coverage < 0 else "rises"
-    cause = ""
+    verb, cause = "falls" if coverage < 0 else "rises", ""
     if coverage * population < 0 and abs(population) >= _NOTABLE_TREND:
-        moves = "grows" if population > 0 else "shrinks"
-        rate = growth_per_year(math.expm1(population))
-        cause = f", as what could be reached {moves} ({rate})"
-    yield (
-        f"The trend is allowed for: coverage {verb} by {percent(abs(math.expm1(coverage)))} a "
-        f"year{cause}."
-    )
-
-
-def _earlier(check: NewestCheck) -> str:
-    return f"the {len(check.compared_with)} crawls before it"
+        moves, rate = "grows" if population > 0 else "shrinks", math.expm1(population)
+        cause = say("newest.trend-cause", moves=moves, rate=rate)
+    yield say("newest.trend", verb=verb, change=abs(math.expm1(coverage)), cause=cause)
 
 
 def _change(measure: Measure) -> str:
@@ -793,31 +717,20 @@ def _list_doubts(
 ) -> Iterator[str]:
     """List what to be careful about."""
     first_alike = {later: earlier for earlier, later in reversed(find_repeats(table))}
-    for later, earlier in sorted(first_alike.items()):
-        yield (
-            f"{table.crawls[later].label} holds the same {things(check.level)} as "
-            f"{table.crawls[earlier].label}: was a file added twice?"
-        )
+    for places in sorted(first_alike.items()):
+        later, earlier = (table.crawls[place].label for place in places)
+        yield say("newest.twice", later=later, earlier=earlier, level=check.level)
     if check.newest.damaged:
-        yield (
-            f"Part of the input of {check.newest.label} was damaged and left out: what is missing "
-            "may be missing for that reason."
-        )
+        yield say("newest.damaged", newest=check.newest.label)
     if not is_one_scope:
-        yield (
-            "The scope of the crawls seems to have changed; the newest one is compared with those "
-            "since the last change."
-        )
+        yield say("newest.scope")
     if estimates is None or not check.measures:
         return
+    if estimates.anchors:
+        # What is known from elsewhere moves all crawls, and their comparison little.
+        yield state_verdict(estimates.anchors, estimates)
     failed = [each.id for each in estimates.checks if each.status == "fail"]
     if check.grade == "C":
-        yield (
-            "The coverage has grade C: its range is known, and not where in it. How crawls compare "
-            "with each other depends less on what is not known."
-        )
+        yield say("newest.grade")
     elif failed and estimates.headline.estimator == "two-way":
-        yield (
-            f"The check {failed[0]} failed, so that the level of coverage is not to be trusted. "
-            "How crawls compare with each other depends less on what fails."
-        )
+        yield say("newest.failed", failed=failed[0])

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
-__all__ = ["MAX_LOG", "Numbers", "PairData", "freeze_arrays", "pair_data", "years_of"]
-
 Numbers = NDArray[np.float64]
 
 MAX_LOG = 600.0

@@ -13,20 +13,6 @@ from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData
 from crawlgauge.model.two_way import TwoWayFit
 from crawlgauge.overlaps.table import OverlapTable, Pair
 
-__all__ = [
-    "TOO_MANY_ZEROS",
-    "PooledLine",
-    "ZeroPairs",
-    "expect_zeros",
-    "fit_linear",
-    "fit_paper",
-    "fit_pooled",
-    "half_life",
-    "has_too_many_zeros",
-    "list_residuals",
-]
-
-
 # ----------------------------- weighted least squares that says which parameters the data determine
 
 

@@ -1,19 +1,12 @@
-"""Numbers in words, the same in every sentence and table."""
+"""Numbers in words, the same in every sentence and table, and the sentences that they stand in."""
 
 import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from string import Formatter
+from typing import Any
 
 from crawlgauge.crawl import DAYS_PER_YEAR
-
-__all__ = [
-    "count",
-    "growth_per_year",
-    "names",
-    "per_year",
-    "percent",
-    "percent_range",
-    "span",
-    "things",
-]
 
 _THINGS = {"url": "URLs", "content": "contents", "text": "texts"}
 _UNITS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
@@ -64,14 +57,20 @@ def percent_range(share: float, low: float, high: float) -> str:
     >>> percent_range(0.4623, 0.46229, 0.46231)
     '46.23 % (to within 0.01 %)'
     """
+    value, ends = percent_with_ends(share, low, high)
+    return f"{value} ({ends})"
+
+
+def percent_with_ends(share: float, low: float, high: float) -> tuple[str, str]:
+    """Write a share, and beside it the ends of its range."""
     # One digit of the half-width: ends that lie 0.2 to either side are written to the tenth.
     half_width = max(50 * (high - low), 1e-99)
     decimals = max(0, -math.floor(math.log10(half_width)))
     most = max(_MOST_DECIMALS, _percent_decimals(100 * share) + 1)
     if decimals > most:
-        return f"{_percent_number(100 * share, most)} % (to within {10.0**-most:.{most}f} %)"
+        return f"{_percent_number(100 * share, most)} %", f"to within {10.0**-most:.{most}f} %"
     value, start, end = (_percent_number(100 * number, decimals) for number in (share, low, high))
-    return f"{value} % ({start}–{end} %)"
+    return f"{value} %", f"{start}–{end} %"
 
 
 def per_year(share: float) -> str:
@@ -143,7 +142,7 @@ def things(level: str) -> str:
     return _THINGS[level]
 
 
-def names(labels: list[str]) -> str:
+def names(labels: Sequence[str]) -> str:
     """List labels in a sentence, the first few of them if they are many.
 
     Examples
@@ -151,7 +150,7 @@ def names(labels: list[str]) -> str:
     >>> names(["a"]), names(["a", "b", "c"]), names(list("abcdefgh"))
     ('a', 'a, b and c', 'a, b, c, d, e and 3 more')
     """
-    shown = labels[:_MAX_NAMES]
+    shown = list(labels[:_MAX_NAMES])
     if len(labels) > _MAX_NAMES:
         shown.append(f"{len(labels) - _MAX_NAMES} more")
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
@@ -182,3 +181,58 @@ def _trim(text: str) -> str:
 
 def _plural(number: str, unit: str) -> str:
     return f"{number} {unit}" if number == "1" else f"{number} {unit}s"
+
+
+# ---------------------------------------------------- sentences, which stand in files beside this
+
+
+def say(code: str, **values: object) -> str:
+    """Return a sentence with what its braces stand for.
+
+    Parameters
+    ----------
+    code
+        Its section and name in ``sentences.toml`` or ``checks.toml``.
+    values
+        By the names in the braces; ``{share:percent}`` is written as `percent` does.
+
+    Examples
+    --------
+    >>> say("lack-of-fit.good", effect=0.011)
+    'Overlaps miss the model by about 1.1 %, beyond the noise of counting: a good fit.'
+    """
+    section, _, name = code.partition(".")
+    return _WRITER.format(_load_sentences()[section][name], **values)
+
+
+def load_texts(file: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the texts of a file by their sections and names, each on one line."""
+    import tomllib
+    from importlib import resources
+
+    text = resources.files("crawlgauge").joinpath("model", file).read_text("utf-8")
+    return {
+        section: {name: " ".join(of_name.split()) for name, of_name in texts.items()}
+        for section, texts in tomllib.loads(text).items()
+    }
+
+
+@cache
+def _load_sentences() -> Mapping[str, Mapping[str, str]]:
+    return {**load_texts("sentences.toml"), **load_texts("checks.toml")}
+
+
+_WAYS: dict[str, Callable[[Any], str]] = {
+    way.__name__: way for way in (percent, per_year, growth_per_year, span, count, things, names)
+}
+# Of an estimate, which has all three.
+_WAYS["percent_range"] = lambda share: percent_range(share.value, share.low, share.high)
+
+
+class _Writer(Formatter):
+    def format_field(self, value: object, format_spec: str) -> str:
+        way = _WAYS.get(format_spec)
+        return format(value, format_spec) if way is None else way(value)
+
+
+_WRITER = _Writer()

@@ -7,28 +7,384 @@ union coverage that were estimated.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
+from typing import Literal, NamedTuple
 
+import numpy as np
+
+from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.errors import FitError
 from crawlgauge.model.estimates import Estimate, Estimates
-from crawlgauge.model.phrases import count, percent, percent_range, span, things
-from crawlgauge.model.ranges import LONGEST, is_telling
-from crawlgauge.model.schedule import (
-    ALL_QUANTITIES,
-    BEYOND,
-    LASTING,
-    TURNOVER,
-    Point,
-    Schedule,
-    Situation,
-    bound_ratio,
-    derive,
-    find_situation,
-    find_union,
-    list_schedules,
-    why_no_plan,
-)
+from crawlgauge.model.pairs import years_of
+from crawlgauge.model.phrases import say
+from crawlgauge.model.ranges import LONGEST, within
+from crawlgauge.provenance import Provenance
 
-__all__ = ["Plan", "plan_crawls", "usual_wishes"]
+__all__ = ["Plan"]
+
+# ------------------------------ where a series stands, and what a yearly budget leads to from there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What a plan starts from.
+
+    Parameters
+    ----------
+    population, persistence, growth, union
+        URLs that live at the newest crawl; share of them that lives on for a year; relative growth
+        of the population per year, none where it is not known; share of the living that the
+        archive holds just after the newest crawl. At grade C only the ranges, without a value.
+    held_ratio
+        How likely a held URL is to be captured, over how likely any living one is.
+    n_urls
+        Size of the newest crawl.
+    largest
+        Size of the largest crawl.
+    years
+        Time between the first and the newest crawl.
+    shortest
+        Time between two crawls in a row, at least.
+    crawls_per_year
+        How often crawls were made; None if all are of one day.
+    """
+
+    population: Estimate
+    persistence: Estimate
+    growth: Estimate
+    union: Estimate
+    held_ratio: float
+    n_urls: int
+    largest: int
+    years: float
+    shortest: float
+    crawls_per_year: float | None
+
+
+# ---------------------------------------------------------------------------- where a series stands
+
+
+_Quantity = Literal["population", "persistence", "growth", "union"]
+
+# What the long run depends on, and what becomes of the archive without any crawl.
+LASTING: tuple[_Quantity, ...] = ("population", "persistence", "growth")
+TURNOVER: tuple[_Quantity, ...] = ("persistence", "growth", "union")
+ALL_QUANTITIES: tuple[_Quantity, ...] = ("population", *TURNOVER)
+
+_RANGE_ONLY = "the estimates settle a range only (grade C)"
+
+
+def why_no_plan(estimates: Estimates) -> str | None:
+    """Return why nothing can be planned and what would help; None if something can.
+
+    Parameters
+    ----------
+    estimates
+        The estimates.
+    """
+    failed = [check.id for check in estimates.checks if check.status == "fail"]
+    if failed and estimates.headline.estimator == "two-way":
+        return say("plan.failed", failed=failed[0])
+    for coverage in (estimates.headline.coverage, _find_population(estimates)):
+        if coverage.value is None:
+            return say("plan.no-coverage", coverage=coverage)
+    if estimates.persistence.value is None:
+        return say("plan.no-persistence", persistence=estimates.persistence)
+    return say("plan.no-half-life") if estimates.half_life_years.value is None else None
+
+
+def find_situation(estimates: Estimates) -> Situation:
+    """Read off where a series stands."""
+    gaps = np.diff(np.unique(years_of(estimates.crawls)))
+    years = float(gaps.sum())
+    growth = estimates.growth_per_year
+    if growth.value is None:
+        # A population whose growth is not known is planned with as it is.
+        growth = Estimate.between(0.0, 0.0, 0.0)
+
+    def settle(estimate: Estimate) -> Estimate:
+        if estimates.agreement.grade != "C" or estimate.value is None:
+            return estimate
+        return replace(estimate, value=None, reason=_RANGE_ONLY)
+
+    return Situation(
+        population=settle(_find_population(estimates)),
+        persistence=settle(within(estimates.persistence, most=1.0)),
+        growth=settle(growth),
+        union=settle(find_union(estimates)),
+        held_ratio=1.0 if estimates.union is None else estimates.union.held_ratio,
+        n_urls=estimates.crawls[-1].n_urls,
+        largest=max(crawl.n_urls for crawl in estimates.crawls),
+        years=years,
+        shortest=float(gaps.min(initial=math.inf)),
+        crawls_per_year=gaps.size / years if years else None,
+    )
+
+
+def _find_population(estimates: Estimates) -> Estimate:
+    """Return what lives at the newest crawl: no less than it holds."""
+    return within(estimates.population, least=float(estimates.crawls[-1].n_urls))
+
+
+def find_union(estimates: Estimates) -> Estimate:
+    """Return the union coverage, by the model's own recursion where it is not counted."""
+    if estimates.union is not None:
+        return estimates.union.coverage
+    if any(check.id == "change-point" and check.status == "warn" for check in estimates.checks):
+        return Estimate.unknown(say("plan.other-scope"))
+    persistence, crawls = estimates.persistence, estimates.crawls
+    coverages = [row.coverage for row in estimates.per_crawl[1:]]
+    missing = [coverage.reason for coverage in coverages if coverage.value is None]
+    if persistence.value is None or missing:
+        return Estimate.unknown(missing[0] or "" if missing else persistence.reason or "")
+    held, day = float(crawls[0].n_urls), crawls[0].date
+    for crawl, known in zip(crawls[1:], coverages, strict=True):
+        survival = min(1.0, persistence.value) ** ((crawl.date - day).days / DAYS_PER_YEAR)
+        coverage = min(1.0, known.value or 0.0)
+        held, day = crawl.n_urls + (1 - coverage) * survival * held, crawl.date
+    newest = _find_population(estimates)
+    if newest.value is None:
+        return newest
+    return Estimate(value=min(1.0, held / newest.value), reason=say("plan.by-model"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One possible truth of a situation; what is not looked at is not a number."""
+
+    population: float = math.nan
+    persistence: float = math.nan
+    growth: float = math.nan
+    union: float = math.nan
+
+    def seniority(self, years: float) -> float:
+        """Return the share of the population after some years that lives already now."""
+        return float(min(1.0, self.persistence / (1 + self.growth)) ** years)
+
+    def coverage(self, n_urls: float) -> float:
+        """Return the coverage of a crawl of some size at the present population."""
+        return min(1.0, n_urls / self.population)
+
+    def population_after(self, years: float) -> float:
+        """Return the population after some years."""
+        return float(self.population * (1 + self.growth) ** years)
+
+
+def derive(
+    situation: Situation, needs: tuple[_Quantity, ...], function: Callable[[Point], float]
+) -> Estimate:
+    """Return what follows from some quantities, with the range that theirs lead to.
+
+    Every quantity is taken at either end of its range, in all combinations: their errors come from
+    the same overlaps and go together in ways that are not known.
+    """
+    known = {name: getattr(situation, name) for name in needs}
+    lacking = [each.reason for each in known.values() if each.value is None]
+    value = None
+    if not lacking:
+        value = function(Point(**{name: each.value for name, each in known.items()}))
+    no_ends = [each.reason for each in known.values() if each.low is None or each.high is None]
+    if no_ends:
+        return Estimate(value=value, reason=(lacking or no_ends)[0])
+    ends = [(each.low, each.high) for each in known.values()]
+    corners = [
+        function(Point(**dict(zip(known, corner, strict=True)))) for corner in product(*ends)
+    ]
+    if value is not None:
+        corners.append(value)
+    is_band = any(each.basis == "empirical-band" for each in known.values())
+    return Estimate(
+        value=value,
+        low=min(corners),
+        high=max(corners),
+        basis="empirical-band" if is_band else "interval",
+        reason=lacking[0] if lacking else None,
+    )
+
+
+# -------------------- a yearly budget in few large or many small crawls, once the union has settled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """A yearly budget spent in so many crawls, in the long run.
+
+    Parameters
+    ----------
+    crawls_per_year
+        Number of crawls.
+    n_urls
+        Size of each.
+    coverage
+        Coverage of each.
+    union_after
+        Union coverage just after a crawl.
+    union_mean
+        Union coverage averaged over time, which is also the share of all URLs ever born that some
+        crawl captures.
+    is_present
+        Whether crawls are made so often now.
+    """
+
+    crawls_per_year: float
+    n_urls: float
+    coverage: Estimate
+    union_after: Estimate
+    union_mean: Estimate
+    is_present: bool
+
+
+def _steady_union(kept: float, ratio: float, coverage: float) -> float:
+    """Return the union coverage after each crawl, once it has settled.
+
+    For even capture this is ``c / (1 − (1 − c)·γ)``.
+
+    Examples
+    --------
+    >>> round(_steady_union(0.5, 1.0, 0.4), 6)
+    0.571429
+    """
+    ratio = bound_ratio(ratio, coverage)
+    return min(1.0, coverage / (1 - kept + coverage * ratio * kept))
+
+
+def _mean_union(kept: float, ratio: float, coverage: float) -> float:
+    """Return the union coverage averaged over the time between crawls, once it has settled."""
+    after = _steady_union(kept, ratio, coverage)
+    if kept >= 1:
+        return after
+    return after * (1 - kept) / -math.log(kept) if kept > 0 else 0.0
+
+
+def bound_ratio(ratio: float, coverage: float) -> float:
+    """Cut a ratio by which held URLs would be captured more than certainly."""
+    return min(ratio, 1 / coverage) if coverage > 0 else ratio
+
+
+_USUAL_FREQUENCIES = (1.0, 2.0, 4.0, 12.0)
+# Half-yearly crawls are 1.996 a year by the calendar: no other schedule than two a year.
+_SAME_FREQUENCY = 0.05
+
+
+def list_schedules(
+    situation: Situation, budget: float, crawls_per_year: float
+) -> tuple[Schedule, ...]:
+    """Work out a budget at the usual frequencies, the present and the wanted one."""
+    present = situation.crawls_per_year
+    own = {crawls_per_year, *([present] if present else [])}
+    usual = {
+        often
+        for often in _USUAL_FREQUENCIES
+        if all(abs(often - other) > _SAME_FREQUENCY * other for other in own)
+    }
+    return tuple(_make_schedule(situation, budget, often) for often in sorted(own | usual))
+
+
+def _make_schedule(situation: Situation, budget: float, crawls_per_year: float) -> Schedule:
+    """Work out what a yearly budget leads to in so many crawls."""
+    n_urls, interval, ratio = budget / crawls_per_year, 1 / crawls_per_year, situation.held_ratio
+
+    def settle(union: Callable[[float, float, float], float]) -> Estimate:
+        return derive(
+            situation,
+            LASTING,
+            lambda point: union(point.seniority(interval), ratio, point.coverage(n_urls)),
+        )
+
+    return Schedule(
+        crawls_per_year=crawls_per_year,
+        n_urls=n_urls,
+        coverage=_cover(situation, n_urls),
+        union_after=settle(_steady_union),
+        union_mean=settle(_mean_union),
+        is_present=crawls_per_year == situation.crawls_per_year,
+    )
+
+
+# --------------------------------------------------------------------- curves of a plan for a chart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint:
+    """A point of a curve with its range; the ends are None without one."""
+
+    x: float
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanningCurves:
+    """Two curves for a chart.
+
+    Parameters
+    ----------
+    coverage_by_size
+        Coverage of a single crawl against its size.
+    union_by_frequency
+        Union coverage averaged over time against crawls a year, at the present yearly budget.
+    crawls_per_year, budget
+        What they are at present.
+    largest
+        Size of the largest crawl so far.
+    """
+
+    coverage_by_size: tuple[CurvePoint, ...]
+    union_by_frequency: tuple[CurvePoint, ...]
+    crawls_per_year: float
+    budget: float
+    largest: int
+
+
+_N_SIZES = 41
+_N_FREQUENCIES = 31
+# How many times the observed range a curve is drawn, and a plan may reach before it is called an
+# extrapolation.
+BEYOND = 2.0
+
+_FEWEST_PER_YEAR = 0.5
+_MOST_PER_YEAR = 12.0
+
+
+def planning_curves(estimates: Estimates) -> PlanningCurves | None:
+    """Return the curves of a series, or None where nothing can be planned, or only a range.
+
+    Parameters
+    ----------
+    estimates
+        What is known of the series.
+    """
+    situation = find_situation(estimates)
+    often = situation.crawls_per_year
+    if often is None or why_no_plan(estimates) or situation.population.value is None:
+        return None
+    sizes = np.linspace(0.0, BEYOND * situation.largest, _N_SIZES).tolist()
+    budget = situation.n_urls * often
+    frequencies = np.geomspace(
+        min(_FEWEST_PER_YEAR, often), max(_MOST_PER_YEAR, often), _N_FREQUENCIES
+    ).tolist()
+    coverages = [_cover(situation, size) for size in sizes]
+    unions = [_make_schedule(situation, budget, often).union_mean for often in frequencies]
+    return PlanningCurves(
+        coverage_by_size=_points(sizes, coverages),
+        union_by_frequency=_points(frequencies, unions),
+        crawls_per_year=often,
+        budget=budget,
+        largest=situation.largest,
+    )
+
+
+def _cover(situation: Situation, n_urls: float) -> Estimate:
+    return derive(situation, ("population",), lambda point: point.coverage(n_urls))
+
+
+def _points(places: list[float], estimates: list[Estimate]) -> tuple[CurvePoint, ...]:
+    return tuple(
+        CurvePoint(x=place, value=estimate.value, low=estimate.low, high=estimate.high)
+        for place, estimate in zip(places, estimates, strict=True)
+        if estimate.value is not None and math.isfinite(estimate.value)
+    )
 
 
 # ------------------------------------------------------------------------------ the types of a plan
@@ -54,8 +410,6 @@ class NextCrawl:
         The difference.
     cost
         What it costs; None if no cost is given.
-    statement
-        The same in words.
     """
 
     n_urls: float
@@ -66,7 +420,6 @@ class NextCrawl:
     union_after: Estimate
     gain: Estimate
     cost: float | None
-    statement: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +434,11 @@ class CoverageTarget:
         Its size, at the population of the newest crawl.
     cost
         Of such a crawl; None if no cost is given.
-    statement
-        The same in words.
     """
 
     target: float
     n_urls: Estimate
     cost: Estimate | None
-    statement: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +455,6 @@ class UnionTarget:
         Size of every crawl with which it is kept in the long run.
     cost_next, cost_per_year
         Of that crawl, and of a year of such crawls; None if no cost is given.
-    statement
-        The same in words.
     """
 
     target: float
@@ -114,7 +462,6 @@ class UnionTarget:
     n_urls_each: Estimate
     cost_next: Estimate | None
     cost_per_year: Estimate | None
-    statement: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,14 +476,29 @@ class Standstill:
         Time since the newest crawl until all crawls together hold less.
     newest_after_years
         The same of the newest crawl alone.
-    statement
-        The same in words.
     """
 
     floor: float
     after_years: Estimate
     newest_after_years: Estimate
-    statement: str
+
+
+class Doubt(NamedTuple):
+    """Where a plan leaves what the crawls have shown, and numbers that say how far.
+
+    Parameters
+    ----------
+    code
+        ``range-only``; ``growth-unknown``; ``larger-crawl``, than twice the largest so far;
+        ``larger-schedules``, the crawls a year that would be; ``longer-interval`` and
+        ``shorter-interval``, than twice or half of those so far; ``longer-time``, the years that
+        are told of; ``uneven``; ``even-assumed``.
+    numbers
+        Of the crawl, the schedules or the time that it is about.
+    """
+
+    code: str
+    numbers: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,12 +521,14 @@ class Plan:
         What was asked for; None if it was not.
     schedules
         The budget in fewer and larger, or more and smaller crawls.
-    comparison
-        What the schedules show, in words.
     cost_per_year
         Of the budget; None if no cost is given.
-    warnings
-        What to be careful about, in words.
+    doubts
+        What to be careful about, the gravest first.
+    newest
+        The newest crawl.
+    provenance
+        Where the estimates come from.
     """
 
     level: str
@@ -176,16 +540,10 @@ class Plan:
     union_target: UnionTarget | None
     standstill: Standstill | None
     schedules: tuple[Schedule, ...]
-    comparison: str
     cost_per_year: float | None
-    warnings: tuple[str, ...]
-
-    @property
-    def statements(self) -> tuple[str, ...]:
-        """All that the plan says, a sentence or two for each question."""
-        parts = (self.coverage_target, self.union_target, self.next_crawl, self.standstill)
-        asked = [part.statement for part in parts if part is not None]
-        return (*asked, self.comparison)
+    doubts: tuple[Doubt, ...]
+    newest: Crawl
+    provenance: Provenance
 
 
 # ------------- what crawls of a size and at intervals lead to, if each draws evenly from what lives
@@ -338,10 +696,7 @@ def plan_crawls(
     """
     for name, share in (("target", target), ("union target", union_target), ("floor", floor)):
         if share is not None and not 0 < share < 1:
-            raise FitError(
-                f"the {name} is {share}; it is a share of what lives, above 0 and below 1, as 0.8 "
-                "for 80 %"
-            )
+            raise FitError(say("refused.share", name=name, share=share))
     for name, number, unit in (
         ("the budget", budget, "URLs a year"),
         ("the number of crawls a year", crawls_per_year, "crawls"),
@@ -353,50 +708,35 @@ def plan_crawls(
     reason = why_no_plan(estimates)
     if reason is not None:
         raise FitError(reason)
-    situation, what = find_situation(estimates), things(estimates.level)
+    situation = find_situation(estimates)
     often = crawls_per_year or situation.crawls_per_year
     if often is None:
-        raise FitError(
-            "all crawls have the same date, so that nothing says how often crawls are made; give "
-            "the crawls per year"
-        )
+        raise FitError(say("refused.one-date"))
     price, budget = cost_per_million, budget or situation.n_urls * often
-    schedules = list_schedules(situation, budget, often)
     plan = Plan(
         level=estimates.level,
         start=situation,
         crawls_per_year=often,
         budget=budget,
-        next_crawl=_plan_next(situation, size or budget / often, 1 / often, price, what),
-        coverage_target=None if target is None else _plan_coverage(situation, target, price, what),
+        next_crawl=_plan_next(situation, size or budget / often, 1 / often, price),
+        coverage_target=None if target is None else _plan_coverage(situation, target, price),
         union_target=None
         if union_target is None
-        else _plan_union(situation, union_target, often, price, what),
-        standstill=None if floor is None else _stand_still(situation, floor, what),
-        schedules=schedules,
-        comparison=_compare_schedules(schedules, budget, situation.largest, what),
+        else _plan_union(situation, union_target, often, price),
+        standstill=None if floor is None else _stand_still(situation, floor),
+        schedules=list_schedules(situation, budget, often),
         cost_per_year=_cost(budget, price),
-        warnings=(),
+        doubts=(),
+        newest=estimates.crawls[-1],
+        provenance=estimates.provenance,
     )
-    return replace(plan, warnings=tuple(_list_doubts(plan, estimates)))
+    return replace(plan, doubts=tuple(_list_doubts(plan, estimates)))
 
 
-def _plan_next(
-    situation: Situation, n_urls: float, years: float, price: float | None, what: str
-) -> NextCrawl:
+def _plan_next(situation: Situation, n_urls: float, years: float, price: float | None) -> NextCrawl:
     def crawl(point: Point) -> tuple[float, float, float]:
         return _union_and_gain(point, situation.held_ratio, n_urls, years)
 
-    n_new = derive(situation, ALL_QUANTITIES, lambda point: crawl(point)[2])
-    after = derive(situation, ALL_QUANTITIES, lambda point: sum(crawl(point)[:2]))
-    cost = _cost(n_urls, price)
-    statement = f"What a further crawl adds cannot be said: {n_new.why}."
-    if _is_known(n_new):
-        statement = (
-            f"A further crawl of {count(n_urls)} {what} {span(years)} after the newest would find "
-            f"{_say(n_new, count)} that no crawl holds, and lift what all crawls together hold of "
-            f"the living to {_say(after, percent)}{_say_cost(cost)}."
-        )
     return NextCrawl(
         n_urls=n_urls,
         after_years=years,
@@ -405,33 +745,23 @@ def _plan_next(
             ("population", "growth"),
             lambda point: min(1.0, n_urls / point.population_after(years)),
         ),
-        n_new=n_new,
+        n_new=derive(situation, ALL_QUANTITIES, lambda point: crawl(point)[2]),
         union_before=derive(
             situation, TURNOVER, lambda point: point.union * point.seniority(years)
         ),
-        union_after=after,
+        union_after=derive(situation, ALL_QUANTITIES, lambda point: sum(crawl(point)[:2])),
         gain=derive(situation, ALL_QUANTITIES, lambda point: crawl(point)[1]),
-        cost=cost,
-        statement=statement,
+        cost=_cost(n_urls, price),
     )
 
 
-def _plan_coverage(
-    situation: Situation, target: float, price: float | None, what: str
-) -> CoverageTarget:
+def _plan_coverage(situation: Situation, target: float, price: float | None) -> CoverageTarget:
     n_urls = derive(situation, ("population",), lambda point: target * point.population)
-    cost = _cost_of(n_urls, price)
-    statement = f"How many {what} a crawl needs for {percent(target)} cannot be said: {n_urls.why}."
-    if _is_known(n_urls):
-        statement = (
-            f"A crawl that is to hold {percent(target)} of the {what} that live needs "
-            f"{_say(n_urls, count)} of them{_say_cost(cost)}."
-        )
-    return CoverageTarget(target=target, n_urls=n_urls, cost=cost, statement=statement)
+    return CoverageTarget(target=target, n_urls=n_urls, cost=_cost_of(n_urls, price))
 
 
 def _plan_union(
-    situation: Situation, target: float, often: float, price: float | None, what: str
+    situation: Situation, target: float, often: float, price: float | None
 ) -> UnionTarget:
     years, ratio = 1 / often, situation.held_ratio
     reaching = derive(
@@ -458,11 +788,10 @@ def _plan_union(
         n_urls_each=of_each,
         cost_next=_cost_of(of_next, price),
         cost_per_year=_cost_of(of_each, price, often),
-        statement=_state_union(target, of_next, of_each, often, what),
     )
 
 
-def _stand_still(situation: Situation, floor: float, what: str) -> Standstill:
+def _stand_still(situation: Situation, floor: float) -> Standstill:
     latest = LONGEST * situation.years
     of_all = derive(situation, TURNOVER, lambda point: _years_until(point, point.union, floor))
     of_newest = derive(
@@ -470,12 +799,10 @@ def _stand_still(situation: Situation, floor: float, what: str) -> Standstill:
         LASTING,
         lambda point: _years_until(point, point.coverage(situation.n_urls), floor),
     )
-    of_all, of_newest = _in_time(of_all, latest), _in_time(of_newest, latest)
     return Standstill(
         floor=floor,
-        after_years=of_all,
-        newest_after_years=of_newest,
-        statement=_state_standstill(floor, of_all, of_newest, what),
+        after_years=_in_time(of_all, latest),
+        newest_after_years=_in_time(of_newest, latest),
     )
 
 
@@ -516,138 +843,6 @@ def _cost_of(n_urls: Estimate, price: float | None, times: float = 1.0) -> Estim
     return n_urls.map(lambda number: factor * number)
 
 
-# ----------------------------------------------------------------------------------- plans in words
-
-
-_WHOLE_COST = 100
-# Schedules closer than one in a hundred of union coverage are as good as each other.
-_DIFFERENCE = 0.01
-
-
-def _say(estimate: Estimate, phrase: Callable[[float], str]) -> str:
-    """Write a number with its range: only the range, or a bound, where that is all that is known.
-
-    Examples
-    --------
-    >>> ends = {"low": 20.0, "high": 50.0, "basis": "interval"}
-    >>> _say(Estimate(value=30.0, **ends), count)
-    'about 30 (20 to 50)'
-    >>> _say(Estimate(value=None, **ends, reason="a range only"), count)
-    'between 20 and 50'
-    >>> _say(Estimate(value=30.0, low=0.0, high=50.0, basis="interval"), count)
-    'at most 50'
-    """
-    value, low, high = estimate.value, estimate.low, estimate.high
-    if low is None:
-        return f"not known ({estimate.why})" if value is None else f"about {phrase(value)}"
-    if high is None:
-        earliest = f"{phrase(low)} at the earliest"
-        return earliest if value is None else f"about {phrase(value)} ({earliest})"
-    if phrase(low) == phrase(high):
-        return f"about {phrase(high)}"
-    if not is_telling(low, high):
-        return f"at most {phrase(high)}"
-    if value is None:
-        return f"between {phrase(low)} and {phrase(high)}"
-    if phrase is percent:
-        return f"about {percent_range(value, low, high)}"
-    return f"about {phrase(value)} ({phrase(low)} to {phrase(high)})"
-
-
-def _is_known(estimate: Estimate) -> bool:
-    return estimate.value is not None or estimate.low is not None
-
-
-def _is_nothing(estimate: Estimate) -> bool:
-    return estimate.value == 0 or estimate.high == 0
-
-
-def _say_cost(cost: Estimate | float | None) -> str:
-    """Write what something costs, behind a sentence; nothing if it is not known."""
-    value = cost.value if isinstance(cost, Estimate) else cost
-    if value is None:
-        return ""
-    return f", at a cost of {value:,.0f}" if value >= _WHOLE_COST else f", at a cost of {value:.3g}"
-
-
-def _state_union(
-    target: float, of_next: Estimate, of_each: Estimate, often: float, what: str
-) -> str:
-    if _is_nothing(of_next):
-        reach = f"All crawls together hold more than {percent(target)} without a further one"
-    elif not _is_known(of_next):
-        reach = (
-            f"A single further crawl with which all together hold {percent(target)} cannot be "
-            f"given: {of_next.why}"
-        )
-    else:
-        reach = (
-            f"For all crawls together to hold {percent(target)} of the {what} that live, the next "
-            f"one needs {_say(of_next, count)}"
-        )
-    if not _is_known(of_each):
-        neither = "It cannot" if _is_known(of_next) else "Nor can it"
-        return f"{reach}. {neither} be kept by crawls of one size: {of_each.why}."
-    return (
-        f"{reach}; to keep it there in the long run, each of {often:.3g} crawls a year needs "
-        f"{_say(of_each, count)}."
-    )
-
-
-def _state_standstill(floor: float, of_all: Estimate, of_newest: Estimate, what: str) -> str:
-    less = f"all crawls together hold less than {percent(floor)} of the living {what}"
-    if not _is_known(of_all):
-        said = f"When {less} if none is added cannot be said: {of_all.why}."
-    elif _is_nothing(of_all):
-        said = f"{less[0].upper()}{less[1:]} already."
-    else:
-        said = f"If no crawl is added, {less} after {_say(of_all, span)}."
-    if not _is_known(of_newest):
-        return said
-    if _is_nothing(of_newest):
-        return f"{said} The newest crawl alone holds less than that today."
-    return f"{said} The newest crawl alone does so after {_say(of_newest, span)}."
-
-
-def _compare_schedules(
-    schedules: tuple[Schedule, ...], budget: float, largest: float, what: str
-) -> str:
-    """Say how often to crawl at a fixed yearly budget, and whether such crawls were ever made."""
-    known = {
-        schedule.union_mean.value: schedule
-        for schedule in reversed(schedules)
-        if schedule.union_mean.value is not None
-    }
-    if not known:
-        reason = schedules[0].union_mean.why
-        return f"How often to crawl at a fixed yearly budget cannot be said: {reason}."
-    high, low = max(known), min(known)
-    best, opening = known[high], f"With {count(budget)} {what} a year"
-    if high - low < _DIFFERENCE:
-        return f"{opening}, it makes no difference in how many crawls they are captured."
-    reason = "but fewer and larger ones would find no more than there is"
-    if best.crawls_per_year <= min(schedule.crawls_per_year for schedule in known.values()):
-        reason = "and the fewer they are the less of it is in vain"
-    untried = ""
-    if best.n_urls > (1 + _DIFFERENCE) * largest:
-        untried = (
-            f" It takes crawls of {count(best.n_urls)} {what}, and the largest so far has "
-            f"{count(largest)}: whether a larger one would draw from the same {what} is not known."
-        )
-    return (
-        f"{opening}, {_times(best)} would hold {percent(high)} of the living on average over time, "
-        f"and {_times(known[low])} {percent(low)}: crawls that draw independently meet the same "
-        f"again, {reason}. A crawler that passes over what it captured lately gains from frequency "
-        "instead, and only frequent crawls see what lives for a short time or changes often."
-        f"{untried}"
-    )
-
-
-def _times(schedule: Schedule) -> str:
-    often = schedule.crawls_per_year
-    return "one crawl a year" if often == 1 else f"{often:.3g} crawls a year"
-
-
 # ------------------------- what to be careful about: where a plan leaves what the crawls have shown
 
 
@@ -656,74 +851,36 @@ _ALIKE = 1.05
 _UNEVEN = 0.02
 
 
-def _list_doubts(plan: Plan, estimates: Estimates) -> Iterator[str]:
-    """List the warnings of a plan, the gravest first."""
-    situation, what = plan.start, things(plan.level)
+def _list_doubts(plan: Plan, estimates: Estimates) -> Iterator[Doubt]:
+    situation = plan.start
     if estimates.agreement.grade == "C":
-        yield "The coverage has grade C: there are ranges to plan with, and no numbers."
+        yield Doubt("range-only")
     if estimates.growth_per_year.value is None:
-        yield "Whether the population grows is not known; it is planned with as it is."
-    yield from _doubt_size(plan, situation, what)
-    yield from _doubt_time(plan, situation, what)
-    if abs(situation.held_ratio - 1) > _UNEVEN:
-        yield (
-            f"{what} that the archive holds are {situation.held_ratio:.2f} times as likely to be "
-            "captured as all that live. The plan takes this for lasting; in the long run, and for "
-            "other sizes and frequencies, it would change."
-        )
-    if estimates.headline.estimator != "histories":
-        yield (
-            f"The plan takes all {what} to be captured equally readily. If some are captured more "
-            "readily than others, the population is larger, and crawls find less that is new."
-        )
-
-
-def _doubt_size(plan: Plan, situation: Situation, what: str) -> Iterator[str]:
-    sizes = []
-    if plan.coverage_target is not None:
-        sizes.append(plan.coverage_target.n_urls)
-    if plan.union_target is not None:
-        sizes += [plan.union_target.n_urls_next, plan.union_target.n_urls_each]
-    largest = situation.largest
+        yield Doubt("growth-unknown")
+    wanted = plan.coverage_target, plan.union_target
+    sizes = [] if wanted[0] is None else [wanted[0].n_urls]
+    sizes += [] if wanted[1] is None else [wanted[1].n_urls_next, wanted[1].n_urls_each]
     most = max(plan.next_crawl.n_urls, *(size.value or size.low or 0.0 for size in sizes), 0.0)
-    if most > BEYOND * largest:
-        yield (
-            f"A crawl of {count(most)} {what} is more than twice as large as the largest so far "
-            f"({count(largest)}). Whether it would draw from the same {what} is not known: larger "
-            "crawls often reach further."
-        )
-    beyond = [
+    if most > BEYOND * situation.largest:
+        yield Doubt("larger-crawl", (most,))
+    beyond = tuple(
         schedule.crawls_per_year
         for schedule in plan.schedules
-        if schedule.n_urls > _ALIKE * BEYOND * largest
-    ]
+        if schedule.n_urls > _ALIKE * BEYOND * situation.largest
+    )
     if beyond:
-        often = " or ".join("one" if number == 1 else f"{number:.3g}" for number in beyond)
-        noun = "crawl" if beyond == [1] else "crawls"
-        yield (
-            f"With {count(plan.budget)} {what} a year in {often} {noun}, each would be more than "
-            f"twice as large as the largest so far ({count(largest)}): this is extrapolated."
-        )
-
-
-def _doubt_time(plan: Plan, situation: Situation, what: str) -> Iterator[str]:
+        yield Doubt("larger-schedules", beyond)
     interval = 1 / plan.crawls_per_year
     if interval > BEYOND * situation.years > 0:
-        yield (
-            f"Crawls {span(interval)} apart lie more than twice as far apart as the first and the "
-            f"newest so far ({span(situation.years)}): how {what} live that long is extrapolated."
-        )
+        yield Doubt("longer-interval", (interval,))
     elif interval < situation.shortest / BEYOND:
-        yield (
-            f"Crawls every {span(interval)} come more than twice as often as any two so far "
-            f"({span(situation.shortest)} apart): what disappears within so short a time has not "
-            "shown."
-        )
+        yield Doubt("shorter-interval", (interval,))
     still = plan.standstill
     ends = () if still is None else (still.after_years.value, still.newest_after_years.value)
     years = max(0.0, *(end or 0.0 for end in ends), 0.0)
     if years > BEYOND * situation.years:
-        yield (
-            f"The crawls so far span {span(situation.years)}: how many {what} live on for "
-            f"{span(years)} is extrapolated."
-        )
+        yield Doubt("longer-time", (years,))
+    if abs(situation.held_ratio - 1) > _UNEVEN:
+        yield Doubt("uneven")
+    if estimates.headline.estimator != "histories":
+        yield Doubt("even-assumed")

@@ -9,22 +9,6 @@ from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.intervals import LEVEL, NORMAL_QUANTILE, Margin
 from crawlgauge.model.paper import half_life
 
-__all__ = [
-    "LONGEST",
-    "WIDEST",
-    "Carrying",
-    "LogRange",
-    "find_carrying",
-    "from_log",
-    "half_life_years",
-    "is_telling",
-    "part_of",
-    "scaled",
-    "share",
-    "typical_value",
-    "within",
-]
-
 LONGEST = 10.0
 """Times are told up to so many times the length of a series."""
 
@@ -83,8 +67,7 @@ def from_log(
     value, half_width = scale(log_value), margin.half_width
     if half_width is None:
         return Estimate(value=value, reason=reason or margin.reason)
-    low, high = scale(log_value - half_width), scale(log_value + half_width)
-    return Estimate(value=value, low=low, high=high, level=LEVEL, basis="interval")
+    return Estimate.between(value, scale(log_value - half_width), scale(log_value + half_width))
 
 
 def half_life_years(persistence: Estimate, series_years: float) -> Estimate:
@@ -103,7 +86,6 @@ def half_life_years(persistence: Estimate, series_years: float) -> Estimate:
         value=value,
         low=half_life(math.log(persistence.low)),
         high=high,
-        level=persistence.level,
         basis=persistence.basis,
         reason=_REACHES_ONE if high is None else None,
     )
@@ -141,12 +123,8 @@ def scaled(n: int, rate: float) -> Estimate:
     spread = NORMAL_QUANTILE**2 * (1 - rate)
     middle = n + spread / 2
     half_width = math.sqrt(spread * (n + spread / 4))
-    return Estimate(
-        value=n / rate,
-        low=max(float(n), (middle - half_width) / rate),
-        high=(middle + half_width) / rate,
-        basis="interval",
-    )
+    low = max(float(n), (middle - half_width) / rate)
+    return Estimate.between(n / rate, low, (middle + half_width) / rate)
 
 
 def share(n: int, n_all: int, rate: float) -> Estimate:
@@ -179,12 +157,7 @@ def share(n: int, n_all: int, rate: float) -> Estimate:
     doubt = NORMAL_QUANTILE**2 * (1 - rate) / n_all
     middle = (value + doubt / 2) / (1 + doubt)
     half_width = math.sqrt(doubt * (value * (1 - value) + doubt / 4)) / (1 + doubt)
-    return Estimate(
-        value=value,
-        low=max(0.0, middle - half_width),
-        high=min(1.0, middle + half_width),
-        basis="interval",
-    )
+    return Estimate.between(value, max(0.0, middle - half_width), min(1.0, middle + half_width))
 
 
 def part_of(total: int, n: int, n_all: int, rate: float) -> Estimate:
@@ -260,9 +233,7 @@ class LogRange:
         """Return the range with an independent error more, by adding squares on each side."""
         more = NORMAL_QUANTILE**2 * variance
         return LogRange(
-            value=self.value,
-            down=math.sqrt(self.down**2 + more),
-            up=math.sqrt(self.up**2 + more),
+            value=self.value, down=math.sqrt(self.down**2 + more), up=math.sqrt(self.up**2 + more)
         )
 
     def to_estimate(self, *, most: float = math.inf, reason: str | None = None) -> Estimate:
@@ -414,19 +385,13 @@ def find_carrying(
 def _average(persistences: Sequence[Estimate]) -> tuple[Estimate, float | None]:
     """Return the mean persistence, and the variance of its logarithm."""
     known = [item for item in persistences if item.value is not None]
-    with_range = [item for item in known if item.low is not None and item.high is not None]
-    logs = [math.log(item.value) for item in with_range or known if item.value is not None]
-    if not logs:
+    with_range = [item for item in known if item.low is not None]
+    if not known:
         return Estimate.unknown(_UNKNOWN), None
-    mean = math.fsum(logs) / len(logs)
-    margins = [
-        math.log(item.high / item.low) / 2
-        for item in with_range
-        if item.low is not None and item.high is not None
-    ]
-    if not margins:
+    ranges = [LogRange.from_estimate(item) for item in with_range or known]
+    mean = math.fsum(item.value for item in ranges) / len(ranges)
+    if not with_range:
         return Estimate(value=math.exp(mean), reason="no series has a range for it"), None
-    half_width = math.hypot(*margins) / len(margins)
-    low, high = math.exp(mean - half_width), math.exp(mean + half_width)
-    estimate = Estimate(value=math.exp(mean), low=low, high=high, basis="interval")
-    return estimate, (half_width / NORMAL_QUANTILE) ** 2
+    half_width = math.hypot(*((item.down + item.up) / 2 for item in ranges)) / len(ranges)
+    ends = math.exp(mean - half_width), math.exp(mean + half_width)
+    return Estimate.between(math.exp(mean), *ends), (half_width / NORMAL_QUANTILE) ** 2

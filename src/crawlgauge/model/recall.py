@@ -1,87 +1,19 @@
 """From what crawls hold of a reference to their recall, beside their estimated coverage."""
 
-import datetime as dt
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.errors import FitError
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.intervals import NORMAL_QUANTILE
-from crawlgauge.model.phrases import percent
+from crawlgauge.model.phrases import say
 from crawlgauge.model.ranges import Carrying, LogRange, find_carrying, share, within
+from crawlgauge.overlaps.table import HeldCounts, Reference
 from crawlgauge.provenance import Provenance
 
-__all__ = [
-    "FrontierBound",
-    "HeldCounts",
-    "Kind",
-    "Recall",
-    "Reference",
-    "UniformCheck",
-    "recall_reference",
-]
-
-Kind = Literal["url", "host", "domain"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
-    """The list that crawls are held against.
-
-    Parameters
-    ----------
-    name
-        As the user named it.
-    kind
-        What it lists.
-    n_entries
-        Entries that could be used, repeated ones included.
-    n_distinct
-        Different ones, by the store's rule.
-    left_out
-        How many lines could not be used, by reason.
-    date
-        When it was drawn, where that is known.
-    """
-
-    name: str
-    kind: Kind
-    n_entries: int
-    n_distinct: int
-    left_out: tuple[tuple[str, int], ...] = ()
-    date: dt.date | None = None
-
-    @property
-    def n_repeated(self) -> int:
-        """Entries that are the same as one before."""
-        return self.n_entries - self.n_distinct
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldCounts:
-    """How many entries of a reference a crawl holds.
-
-    Parameters
-    ----------
-    n_looked_for, n_held
-        Entries that could be looked for, and those of them that it holds.
-    is_least
-        Whether it may hold more than could be seen.
-    """
-
-    n_looked_for: int
-    n_held: int
-    is_least: bool = False
-
-    @property
-    def recall(self) -> Estimate:
-        """The share that is held; the reference is a sample of far more that could be listed."""
-        if self.n_looked_for == 0:
-            return Estimate.unknown("none of the reference can be looked for")
-        return share(self.n_held, self.n_looked_for, 0.0)
+__all__ = ["Recall"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,11 +144,6 @@ class Recall:
     provenance: Provenance = field(default_factory=Provenance)
 
 
-_RANGE_ONLY = (
-    "The coverage by the series has grade C: its range holds, and not the number before it."
-)
-
-
 def recall_reference(
     crawls: Sequence[Crawl],
     series: Estimates | str,
@@ -267,25 +194,26 @@ def recall_reference(
         lives_on = within(series.persistence, most=1.0)
         carrying = find_carrying([lives_on], persistence, series.growth_per_year)
         if series.agreement.grade == "C":
-            warnings = (*warnings, _RANGE_ONLY)
+            warnings = (*warnings, say("recall.grade"))
     date = reference.date if is_uniform and reference is not None else None
     rows = []
     for crawl, counts in zip(crawls, held, strict=bool(held)):
-        by_reference = None
+        by_reference, held_share = None, _share_held(counts)
         if date is not None:
-            by_reference = carry_recall(counts.recall, (crawl.date - date).days, carrying)
+            by_reference = carry_recall(held_share, (crawl.date - date).days, carrying)
         rows.append(
             CrawlRecall(
                 crawl=crawl,
                 n_looked_for=counts.n_looked_for,
                 n_held=counts.n_held,
-                recall=counts.recall,
+                recall=held_share,
                 is_least=counts.is_least,
                 coverage=coverages.get(crawl.label, headline),
                 by_reference=by_reference,
             )
         )
-    union = held_by_any or HeldCounts(n_looked_for=0, n_held=0)
+    by_any = held_by_any or HeldCounts(n_looked_for=0, n_held=0)
+    union = _share_held(by_any)
     uniform = frontier = None
     if date is not None:
         nearest = min(rows, key=lambda row: abs((row.crawl.date - date).days))
@@ -293,14 +221,9 @@ def recall_reference(
         # A later crawl has seen what the reference cannot list, and nothing follows.
         union_by_reference = Estimate.unknown("the reference is older than the newest crawl")
         if gap_days <= 0:
-            union_by_reference = carry_recall(union.recall, gap_days, carrying)
-        uniform = check_uniform(
-            nearest,
-            (nearest.crawl.date - date).days,
-            headline,
-            union_by_reference=union_by_reference,
-            union_by_series=union_by_series,
-        )
+            union_by_reference = carry_recall(union, gap_days, carrying)
+        unions, gap_days = (union_by_reference, union_by_series), (nearest.crawl.date - date).days
+        uniform = check_uniform(nearest, gap_days, headline, unions)
     if queued is not None:
         (crawl,) = [crawl for crawl in crawls if crawl.label == queued[0]]
         frontier = bound_by_frontier(crawl, queued[1], coverages.get(crawl.label, headline))
@@ -308,15 +231,22 @@ def recall_reference(
         key_rule=key_rule,
         reference=reference,
         per_crawl=tuple(rows),
-        n_looked_for=union.n_looked_for,
-        n_held=union.n_held,
-        union=union.recall,
+        n_looked_for=by_any.n_looked_for,
+        n_held=by_any.n_held,
+        union=union,
         headline=headline,
         uniform=uniform,
         frontier=frontier,
         warnings=tuple(warnings),
         provenance=provenance or Provenance(),
     )
+
+
+def _share_held(counts: HeldCounts) -> Estimate:
+    """Return the share that is held; the reference is a sample of far more that could be listed."""
+    if counts.n_looked_for == 0:
+        return Estimate.unknown("none of the reference can be looked for")
+    return share(counts.n_held, counts.n_looked_for, 0.0)
 
 
 def carry_recall(recall: Estimate, gap_days: int, carrying: Carrying) -> Estimate:
@@ -343,18 +273,13 @@ def carry_recall(recall: Estimate, gap_days: int, carrying: Carrying) -> Estimat
     variance = carrying.variance_over(gap_days / DAYS_PER_YEAR)
     if recall.value == 0:
         high = recall.high / kept * math.exp(NORMAL_QUANTILE * math.sqrt(variance))
-        return Estimate(value=0.0, low=0.0, high=min(1.0, high), basis="interval")
+        return Estimate.between(0.0, 0.0, min(1.0, high))
     found = LogRange.from_estimate(recall).shifted(-math.log(kept))
     return found.widened(variance).to_estimate(most=1.0)
 
 
 def check_uniform(
-    nearest: CrawlRecall,
-    gap_days: int,
-    headline: Estimate,
-    *,
-    union_by_reference: Estimate,
-    union_by_series: Estimate,
+    nearest: CrawlRecall, gap_days: int, headline: Estimate, unions: tuple[Estimate, Estimate]
 ) -> UniformCheck:
     """Set the coverage by the reference beside that by the series, typical if it has no other."""
     by_reference = nearest.by_reference or nearest.recall
@@ -372,34 +297,18 @@ def check_uniform(
         by_series=by_series,
         ratio=ratio,
         verdict=_judge_uniform(ratio),
-        union_by_reference=union_by_reference,
-        union_by_series=union_by_series,
+        union_by_reference=unions[0],
+        union_by_series=unions[1],
     )
 
 
 def _judge_uniform(ratio: Estimate) -> str:
     if ratio.value is None:
-        return "The two cannot be compared, as one of them is not known."
+        return say("recall.untold")
     if ratio.low is None or ratio.high is None:
-        return "Without a range of both it cannot be said whether they differ."
-    if ratio.low <= 1 <= ratio.high:
-        return (
-            "The two agree within their ranges: nothing speaks against the coverage that the "
-            "series gives."
-        )
-    by = percent(abs(ratio.value - 1))
-    if ratio.low > 1:
-        return (
-            f"The series says {by} more than the reference. Crawls that favour the same URLs meet "
-            "them again and again, which makes a series' coverage too high, and no overlap among "
-            "them can show it. If the reference is what it is said to be, trust the reference."
-        )
-    return (
-        f"The series says {by} less than the reference. Either crawls avoid what earlier ones hold "
-        "or hold URLs that can never be met again (session ids, traps), which makes a series' "
-        "coverage too low; or the reference favours URLs that crawlers find easily, and is no "
-        "uniform sample."
-    )
+        return say("recall.no-range")
+    code = "more" if ratio.low > 1 else "less" if ratio.high < 1 else "agree"
+    return say(f"recall.{code}", by=abs(ratio.value - 1))
 
 
 def bound_by_frontier(crawl: Crawl, n_queued: int, by_series: Estimate) -> FrontierBound:
@@ -440,15 +349,11 @@ def bound_by_frontier(crawl: Crawl, n_queued: int, by_series: Estimate) -> Front
 
 
 def _judge_frontier(most: float, by_series: Estimate) -> str:
-    said, value = f"The crawl covers at most {percent(most)},", by_series.value
-    if value is None:
-        return f"{said} if what was left in the queues is in scope and exists."
-    if value <= most:
-        return f"{said} which the series' {percent(value)} does not contradict."
-    if by_series.low is not None and by_series.low <= most:
-        return f"{said} which is within the range of the series' {percent(value)}."
-    return (
-        f"{said} less than the {percent(value)} of the series. Either much of what was left in "
-        "the queues is out of scope, repeated or gone, or the crawls favour the same URLs and the "
-        "series' coverage is too high."
-    )
+    code = "contradicts"
+    if by_series.value is None:
+        code = "alone"
+    elif by_series.value <= most:
+        code = "agrees"
+    elif by_series.low is not None and by_series.low <= most:
+        code = "within"
+    return say(f"recall.frontier-{code}", most=most, value=by_series.value)

@@ -1,7 +1,7 @@
 """Estimate from changed tables, and see how far the numbers move."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median, stdev
 from typing import Literal
@@ -13,27 +13,11 @@ from crawlgauge.model.checks import diagnose
 from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Check, Estimate, Estimates
 from crawlgauge.model.intervals import weigh_pairs
-from crawlgauge.model.phrases import percent, things
+from crawlgauge.model.phrases import percent, say, things
 from crawlgauge.model.window import choose_window, keep_crawls
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
-__all__ = [
-    "N_PARTS",
-    "Kind",
-    "Movement",
-    "Movements",
-    "Variation",
-    "as_parts",
-    "divide_histories",
-    "estimate_like",
-    "fit_to",
-    "leave_out",
-    "measure",
-    "rank_movements",
-    "signed_percent",
-    "weigh_crawls",
-]
-
+__all__ = ["Movements"]
 
 # ------------------------ how far the estimates move when something is left out or chosen otherwise
 
@@ -185,8 +169,8 @@ def leave_out(table: OverlapTable) -> Iterator[Variation]:
             yield Variation("crawl", f"without crawl {crawl.label}", crawl.label, rest)
     regimes = diagnose(table).regimes
     for number, regime in enumerate(regimes if len(regimes) > 1 else (), start=1):
-        kept = [k for k in places if k not in regime.positions]
-        first, last = table.crawls[regime.first].label, table.crawls[regime.last].label
+        kept = [k for k in places if k not in regime]
+        first, last = table.crawls[regime[0]].label, table.crawls[regime[-1]].label
         yield Variation(
             "regime",
             f"without regime {number} ({first} to {last})",
@@ -336,39 +320,27 @@ def _say_verdict(coverage: Estimate, movements: Sequence[Movement]) -> str:
         All changes, those that move it most first.
     """
     if coverage.value is None:
-        return f"There is no typical coverage that could move: {coverage.reason}."
+        return say("movement.none", coverage=coverage)
     # Parts scatter by chance: they are the measure of the others, not a choice that one could make.
     known = [movement for movement in movements if movement.size >= 0 and movement.kind != "part"]
-    if not known:
-        return (
-            f"No change could be tried that leaves enough to estimate from.{_say_chance(movements)}"
-        )
-    most = known[0]
-    opening = "What moves the coverage most: "
-    if most.size < math.log1p(_NOTABLE):
-        opening = (
-            f"Nothing that was tried moves the coverage by {percent(_NOTABLE)} of it or more. What "
-            "moves it most: "
-        )
-    where = ""
-    low, high = coverage.low, coverage.high
-    if most.coverage_before == coverage.value and low is not None and high is not None:
-        where = "within" if low <= (most.coverage.value or 0.0) <= high else "outside of"
-        where = f" That is {where} the range that is given with it."
-    return f"{opening}{_say_change(most)}.{where}{_say_chance(movements)}"
+    sentences = [say("movement.not-tried")]
+    if known:
+        most = known[0]
+        code = "little" if most.size < math.log1p(_NOTABLE) else "most"
+        sentences = [say(f"movement.{code}", change=_say_change(most), notable=_NOTABLE)]
+        low, high = coverage.low, coverage.high
+        if most.coverage_before == coverage.value and low is not None and high is not None:
+            is_within = low <= (most.coverage.value or 0.0) <= high
+            sentences.append(say(f"movement.{'within' if is_within else 'outside'}"))
+    return " ".join([*sentences, *_say_chance(movements)])
 
 
-def _say_chance(movements: Sequence[Movement]) -> str:
+def _say_chance(movements: Sequence[Movement]) -> Iterator[str]:
     values = [movement.coverage.value for movement in movements if movement.kind == "part"]
     logs = [math.log(value) for value in values if value]
-    if len(logs) <= 1:
-        return ""
-    # Of the logarithm of the coverage of all parts together.
-    error = stdev(logs) / math.sqrt(len(logs))
-    return (
-        f" Chance, by which URLs were captured, moves it by about {percent(error)} either way, as "
-        "its parts show."
-    )
+    if len(logs) > 1:
+        # Of the logarithm of the coverage of all parts together.
+        yield say("movement.chance", error=stdev(logs) / math.sqrt(len(logs)))
 
 
 def _say_change(movement: Movement) -> str:
@@ -401,46 +373,20 @@ def _say_meanings(
         if movement.size >= 0 and (movement.kind != "short-lags" or is_found):
             by_kind.setdefault(movement.kind, []).append(movement)
     return tuple(
-        _say_meaning(kind, alike, things(level))
+        _say_meaning(kind, alike, level)
         for kind, alike in by_kind.items()
         if alike[0].size >= math.log1p(_NOTABLE)
     )
 
 
-_MEANINGS: Mapping[Kind, str] = {
-    "regime": "The crawls are of different scopes, which give different answers ({values}). The "
-    "coverage is that of the latest regime, of the {noun} that its crawls could have reached; do "
-    "not compare it across the change.",
-    "short-lags": "Crawls that follow each other share {cause}. By pairs alone: {change}. See "
-    "crawlgauge estimate --explain short-lag.",
-    "part": "Parts of the {noun} give different answers by chance; if that is too much, count more "
-    "{noun}: a larger sample, or larger crawls.",
-    "identity": "It matters which {noun} count as the same: {change}. Differences of scheme, www, "
-    "letter case, order of the query or session ids, which one rule keeps and another does not, "
-    "look like turnover of the web. Choose the rule by what a page is to you, say it with the "
-    "number, and compare only numbers of one rule.",
-    "status": "It matters which answers count as captures: {change}. Redirects and errors come and "
-    "go otherwise than pages; the coverage is that of the {noun} whose answers count.",
-    "mime": "It matters which media types count: {change}. Crawlers reach pages, images and "
-    "documents unevenly; the coverage of all {noun} is a mean over types that differ.",
-}
-
-
-def _say_meaning(kind: Kind, alike: list[Movement], noun: str) -> str:
+def _say_meaning(kind: Kind, alike: list[Movement], level: str) -> str:
     if kind == "crawl":
         return _say_crawl(alike)
-    cause = (
-        f"more than time explains: the crawler returns to the same {noun}, or many live for a "
-        "short time only"
-    )
-    if (alike[0].coverage_moves or 0.0) > 0:
-        cause = (
-            f"less than time explains: the crawler seems to avoid {noun} that it captured lately"
-        )
-    return _MEANINGS[kind].format(
-        noun=noun,
+    is_more = kind == "short-lags" and (alike[0].coverage_moves or 0.0) > 0
+    return say(
+        f"movement.{kind}{'-more' if is_more else ''}",
+        level=level,
         change=_say_change(alike[0]),
-        cause=cause,
         values=", ".join(f"{m.change}: {percent(m.coverage.value or 0.0)}" for m in alike),
     )
 
@@ -449,18 +395,14 @@ def _say_crawl(alike: list[Movement]) -> str:
     most, others = alike[0], alike[1:]
     moves = signed_percent(most.coverage_moves or 0.0)
     if len(others) < _MIN_OTHERS or most.size < _STANDS_OUT * median(m.size for m in others):
-        return (
-            f"The number rests on few crawls: leaving out one, such as {most.subject}, moves it by "
-            f"up to {moves}. Further crawls make it steadier."
-        )
-    weight = ""
-    if most.weight is not None and most.weight > _HEAVY / len(alike):
-        weight = f" Its pairs carry {percent(most.weight)} of the weight."
-    return (
-        f"Crawl {most.subject} is unlike the others: leaving it out moves the coverage by {moves}, "
-        f"any other by {percent(abs(others[0].coverage_moves or 0.0))} at most.{weight} Look at "
-        "its scope, its size and its log. To estimate without it: crawlgauge estimate --exclude "
-        f"{most.subject}."
+        return say("movement.few-crawls", subject=most.subject, moves=moves)
+    is_heavy = most.weight is not None and most.weight > _HEAVY / len(alike)
+    return say(
+        "movement.crawl",
+        subject=most.subject,
+        moves=moves,
+        others=abs(others[0].coverage_moves or 0.0),
+        weight=f" {say('movement.weight', weight=most.weight)}" if is_heavy else "",
     )
 
 

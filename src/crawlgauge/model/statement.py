@@ -1,10 +1,9 @@
 """The answer in one sentence, with the assumption that it rests on."""
 
-from crawlgauge.model.estimates import Estimate, Grade, Newest
-from crawlgauge.model.phrases import count, percent, percent_range, span, things
+from collections.abc import Sequence
 
-__all__ = ["state_headline", "state_histories"]
-
+from crawlgauge.model.estimates import AnchorFinding, Estimate, Estimates, Grade, Newest
+from crawlgauge.model.phrases import percent, percent_range, say
 
 # --------------------------------- the answer in one sentence, with the assumption that it rests on
 
@@ -40,72 +39,52 @@ def state_headline(
     most
         The largest coverage over shapes of decay, where lifetimes seem to be mixed.
     """
-    what = things(level)
-    # The caveat stands in the sentence itself: the number is often quoted without its page.
-    share = (
-        f"of the {what} that it could have reached, if all of them were equally likely to be "
-        "captured, which overlaps of pairs cannot test"
-    )
+    share = say("headline.by-pairs", level=level)
     if coverage.value is None:
-        if least is not None:
-            return (
-                "Two crawls cannot tell coverage from turnover: the newer one holds at least "
-                f"{percent(least)} {share}."
-            )
-        return f"Coverage cannot be estimated from these overlaps: {coverage.why}."
-    if coverage.value > 1 and coverage.low is not None and coverage.low < 1:
-        return (
-            f"A typical crawl holds at least {percent(coverage.low)} {share}; the estimate itself "
-            "is more than there can be, but its interval reaches below 100 %."
-        )
+        code = "unknown" if least is None else "least"
+        return say(f"headline.{code}", coverage=coverage, least=least, share=share)
     if coverage.value > 1:
-        return (
-            "The overlaps give a coverage above 100 %, which is impossible, as a crawl cannot hold "
-            "more than there is: these crawls do not behave as the model assumes, and their "
-            "coverage remains unknown."
-        )
+        is_within = coverage.low is not None and coverage.low < 1
+        code = "barely-possible" if is_within else "impossible"
+        return say(f"headline.{code}", coverage=coverage, share=share)
     if failure is not None:
         # An interval would lend the number a confidence that it does not have.
-        return (
-            f"The overlaps give a coverage of about {percent(coverage.value)}, but do not trust "
-            f"this number. {failure}"
-        )
-    held = f"about {_with_range(coverage.value, coverage)} {share}"
-    if most is not None and most > coverage.value:
-        held += f", or up to {percent(min(most, 1.0))} if lifetimes are mixed, as they seem to be"
-    if is_given and persistence.value is not None:
-        return (
-            f"If {percent(persistence.value)} of the {what} live on for a year, as given, the "
-            f"newer crawl holds {held}{_append_known(newest, None, what)}."
-        )
-    if persistence.value is not None and half_life_years.value is None:
-        return (
-            f"A typical crawl seems to hold about {percent(coverage.value)} {share}; but the "
-            "overlaps do not shrink with time, which speaks against the model and leaves no "
-            "half-life."
-        )
-    known = _append_known(newest, half_life_years, what)
-    return f"A typical crawl holds {held}{known}."
+        return say("headline.failed", coverage=coverage, failure=failure)
+    if not is_given and persistence.value is not None and half_life_years.value is None:
+        return say("headline.no-decay", coverage=coverage, share=share)
+    is_given = is_given and persistence.value is not None
+    is_mixed = most is not None and most > coverage.value
+    return say(
+        "headline.given" if is_given else "headline.pairs",
+        persistence=persistence,
+        held=_with_range(coverage),
+        share=share,
+        mixed=say("headline.mixed", most=min(most or 1.0, 1.0)) if is_mixed else "",
+        known=_append_known(newest, None if is_given else half_life_years, level),
+        level=level,
+    )
 
 
-def _with_range(value: float, coverage: Estimate) -> str:
-    if coverage.low is None or coverage.high is None:
+def _with_range(coverage: Estimate) -> str:
+    value, low, high = coverage.value or 0.0, coverage.low, coverage.high
+    if low is None or high is None:
         return percent(value)
-    if coverage.high > 1:
-        # A coverage above 100 % is impossible, so that only the lower end says something.
-        return f"{percent(value)} (at least {percent(coverage.low)})"
-    return percent_range(value, coverage.low, coverage.high)
+    # A coverage above 100 % is impossible, so that only the lower end says something.
+    return (
+        f"{percent(value)} (at least {percent(low)})"
+        if high > 1
+        else percent_range(value, low, high)
+    )
 
 
-def _append_known(newest: Newest, half_life_years: Estimate | None, what: str) -> str:
+def _append_known(newest: Newest, half_life_years: Estimate | None, level: str) -> str:
     """Write how soon half of them are gone and how many could be reached, if that is known."""
     known = []
     if half_life_years is not None and half_life_years.value is not None:
-        known.append(f"half of the {what} are gone after {span(half_life_years.value)}")
-    population = newest.population.value
+        known.append(say("headline.half-life", half_life_years=half_life_years, level=level))
     # A population below the size of the crawl is impossible and stays out of the sentence.
-    if population is not None and (newest.coverage.value or 0) <= 1:
-        known.append(f"the newest crawl could have reached about {count(population)}")
+    if newest.population.value is not None and (newest.coverage.value or 0) <= 1:
+        known.append(say("headline.population", newest=newest))
     return f"; {', and '.join(known)}" if known else ""
 
 
@@ -130,15 +109,93 @@ def state_histories(
     level
         What is compared.
     """
-    what = things(level)
-    share = f"of the {what} that such crawls can reach"
-    value, low, high = coverage.value, coverage.low, coverage.high
-    if value is None or low is None or high is None:
-        raise ValueError("a coverage from histories has a value and a range")
-    if grade == "C":
-        return (
-            f"A typical crawl holds between {percent(low)} and {percent(high)} {share}; where in "
-            "between, these histories do not settle."
-        )
-    known = _append_known(newest, half_life_years, what)
-    return f"A typical crawl holds about {percent_range(value, low, high)} {share}{known}."
+    code = "headline.histories-range" if grade == "C" else "headline.histories"
+    known = _append_known(newest, half_life_years, level)
+    return say(code, coverage=coverage, known=known, level=level)
+
+
+# ------------------------ the answer where something is known from elsewhere beside the crawls
+
+
+def name_anchor(finding: AnchorFinding) -> str:
+    """Say what an anchor is.
+
+    Parameters
+    ----------
+    finding
+        What it says.
+    """
+    hosts = "one host" if finding.n_hosts == 1 else f"{finding.n_hosts or 0:,} hosts"
+    return say(f"anchor.{finding.kind}", finding=finding, hosts=hosts)
+
+
+def state_verdict(findings: Sequence[AnchorFinding], by_crawls: Estimates) -> str:
+    """Say of which coverage anchors and crawls speak, and whether they agree.
+
+    Parameters
+    ----------
+    findings
+        What the anchors say that count.
+    by_crawls
+        What the crawls alone say.
+    """
+    sentences = []
+    for finding in findings:
+        said, own = finding.by_anchor.value, finding.by_crawls.value
+        most = "at most " if finding.kind == "frontier" else ""
+        verb = "leave" if most else "say"
+        share = "" if said is None else f" {verb} {most}{percent(said)} for {finding.label}"
+        end = {"agrees": ": they agree", "contradicts": ": they contradict each other"}
+        crawls = "" if own is None else f", the crawls alone {percent(own)}"
+        sentences.append(f"{name_anchor(finding)}{share}{crawls}{end.get(finding.verdict, '')}.")
+    if by_crawls.headline.coverage.value is None:
+        sentences.append("The crawls alone give no coverage.")
+    return " ".join(text[:1].upper() + text[1:] for text in sentences)
+
+
+def state_anchored(
+    estimates: Estimates,
+    by_crawls: Estimates,
+    grade: Grade,
+    findings: Sequence[AnchorFinding],
+    *,
+    is_against: bool,
+) -> str:
+    """Write the headline's sentence.
+
+    Parameters
+    ----------
+    estimates, by_crawls
+        With the anchors, and by the crawls alone.
+    grade
+        How far the coverage can be trusted.
+    findings
+        What the anchors say that count, or else those that contradict the crawls.
+    is_against
+        Whether one of them contradicts the crawls.
+    """
+    coverage, alone = estimates.headline.coverage, by_crawls.headline.coverage.value
+    code, who, crawls = "range" if grade == "C" else "number", "A typical crawl", ""
+    if None in (coverage.value, coverage.low, coverage.high):
+        code = "against-unknown"
+    elif not any(item.counts for item in findings):
+        code = "against-range"
+    elif all(item.kind == "frontier" for item in findings):
+        code = "at-most"
+    elif alone is None:
+        who = f"The crawl {findings[0].label}"
+    elif not is_against:
+        crawls = " and the crawls themselves, which agree"
+    statement = say(
+        f"anchor.{code}",
+        who=who,
+        coverage=coverage,
+        said_by=[name_anchor(item) for item in findings],
+        before=by_crawls.headline.statement,
+        crawls=crawls,
+        known=_append_known(estimates.newest, estimates.half_life_years, estimates.level),
+        level=estimates.level,
+    )
+    if is_against and alone is not None and not code.startswith("against"):
+        statement += f" {say('anchor.against', alone=min(alone, 1.0))}"
+    return statement

@@ -19,14 +19,13 @@ from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.intervals import NORMAL_QUANTILE, urn_moments, urn_state, weigh_pairs
 from crawlgauge.model.pairs import Numbers, PairData
-from crawlgauge.model.phrases import count, names, percent
-from crawlgauge.model.ranges import WIDEST, within
+from crawlgauge.model.phrases import percent, say
+from crawlgauge.model.ranges import WIDEST, LogRange, within
 from crawlgauge.model.two_way import TwoWayFit
 from crawlgauge.overlaps.table import StratumCounts
 from crawlgauge.provenance import Provenance
 
-__all__ = ["Strata", "StratumEstimate", "Whole", "estimate_strata"]
-
+__all__ = ["Strata"]
 
 # -------------------------------------------------------------------------- the types of the answer
 
@@ -130,11 +129,6 @@ class Strata:
         """Label of the newest crawl."""
         return self.crawls[-1].label
 
-    @property
-    def named(self) -> tuple[StratumEstimate, ...]:
-        """The strata that stand by themselves."""
-        return tuple(stratum for stratum in self.strata if not stratum.n_pooled)
-
 
 # ------------------------------------------------------------------- what the strata show, in words
 
@@ -157,23 +151,28 @@ def _say_answer(counts: StratumCounts, strata: Sequence[StratumEstimate], grade:
     ]
     if not known:
         reasons = (stratum.coverage.reason for stratum in strata if stratum.coverage.reason)
-        return f"The coverage of no {one} is known: {next(reasons, 'all are too small')}."
+        return say("strata.unknown", one=one, reason=next(reasons, "all are too small"))
     low = [stratum for stratum, coverage in known if coverage < _LOW_COVERAGE]
     surely = [stratum for stratum in low if (stratum.coverage.high or 1.0) < _LOW_COVERAGE]
+    is_range, ends = grade == "C", ""
+    if len(known) == 1 and not is_range:
+        return say("strata.one", newest=newest, coverage=known[0][1], name=known[0][0].name)
+    if len(surely) < len(low):
+        ends = f" {say('strata.surely', n=len(surely) or 'none')}"
+    sentences = [
+        say(
+            f"strata.{'surely-low' if is_range else 'low'}",
+            share=_share(surely if is_range else low, known, many),
+            low=_LOW_COVERAGE,
+            newest=newest,
+            surely=ends,
+            spread=_say_spread([coverage for _, coverage in known], many),
+        )
+    ]
     worst = max(strata, key=lambda stratum: stratum.missing.value or 0.0)
-    most = f"Most is missing of {worst.name}" if worst.missing.value else ""
-    if grade == "C":
-        text = f"{_share(surely, known, many)} surely covered below {percent(_LOW_COVERAGE)} by "
-        return f"{text}crawl {newest}. {most}{'.' if most else ''}".rstrip()
-    if len(known) == 1:
-        stratum, coverage = known[0]
-        return f"Crawl {newest} holds {percent(coverage)} of {stratum.name}."
-    text = f"{_share(low, known, many)} covered below {percent(_LOW_COVERAGE)} by crawl {newest}"
-    if low and len(surely) < len(low):
-        text += f" ({len(surely) or 'none'} of them even at the upper end of the range)"
-    sentences = [f"{text}; {_say_spread([coverage for _, coverage in known], many)}."]
-    if most:
-        sentences.append(f"{most}: about {count(worst.missing.value or 0.0)} URLs.")
+    if worst.missing.value:
+        code = "strata.missing-range" if is_range else "strata.missing"
+        sentences.append(say(code, name=worst.name, n=worst.missing.value))
     return " ".join(sentences)
 
 
@@ -196,22 +195,15 @@ def _say_warnings(
     counts: StratumCounts, strata: Sequence[StratumEstimate], whole: Estimate, grade: str
 ) -> tuple[str, ...]:
     """Return what to be careful about, given the coverage of all URLs and its grade."""
-    warnings = []
+    warnings, newest = [], counts.crawls[-1].label
     if grade == "C" and whole.low is not None and whole.high is not None:
-        ends = f"{percent(whole.low)} to {percent(whole.high)}"
-        warnings.append(
-            f"The coverage has grade C: of all URLs its range is known, {ends}, and not where in "
-            f"it. How {counts.noun[1]} compare with each other is known better."
-        )
+        warnings.append(say("strata.grade", low=whole.low, high=whole.high, many=counts.noun[1]))
     gone = [s.name for s in strata if s.n_urls == 0 and not s.n_pooled]
     if gone:
-        warnings.append(
-            f"{names(gone)}: in earlier crawls, but not in {counts.crawls[-1].label}. They may be "
-            "gone or have been missed; overlaps cannot tell."
-        )
+        warnings.append(say("strata.gone", gone=gone, newest=newest))
     damaged = [crawl.label for crawl in counts.crawls if crawl.damaged]
     if damaged:
-        warnings.append(f"{names(damaged)}: part of the input was damaged and is not counted.")
+        warnings.append(say("strata.damaged", crawls=damaged))
     return tuple(warnings)
 
 
@@ -261,19 +253,30 @@ def estimate_strata(
     coverage = _spread(newest, numbers[NEWEST], n_urls, _find_factor)
     typical = _spread(all_typical, numbers[TYPICAL], mean_sizes, _find_factor)
     persistence = _spread(all_persistence, numbers[SLOPE], n_urls, _find_shift)
-    strata = [
-        _describe(
-            counts,
-            number,
-            coverage=Estimate.unknown(_GONE) if sizes[number] == 0 else coverage[number],
-            typical=typical[number],
-            persistence=persistence[number],
-            n_urls=float(n_urls[number]),
-            is_told=bool(numbers[NEWEST].is_told[number]),
+    strata = []
+    for number, stratum in enumerate(counts.strata):
+        n_held, own = float(n_urls[number]), np.diagonal(counts.n_shared[number])
+        is_gone = own[-1] == 0
+        own_coverage = Estimate.unknown(_GONE) if is_gone else coverage[number]
+        is_as_others = own_coverage.value is not None and not numbers[NEWEST].is_told[number]
+        # Of the logarithm of a size in a sample.
+        of_size = (1 - counts.sample_rate) / max(float(own[-1]), 1)
+        n_living = _divide(n_held, own_coverage, of_size)
+        strata.append(
+            StratumEstimate(
+                name=stratum.name,
+                n_pooled=stratum.n_pooled,
+                n_urls=round(n_held),
+                n_crawls=int(np.sum(own > 0)),
+                coverage=within(own_coverage),
+                population=n_living,
+                missing=_subtract(n_living, n_held),
+                persistence=within(persistence[number]),
+                typical_coverage=within(typical[number]),
+                note=_GONE if is_gone else _AS_OTHERS if is_as_others else "",
+            )
         )
-        for number in range(len(counts.strata))
-    ]
-    strata.sort(key=lambda stratum: (-_or_least(stratum.missing), -stratum.n_urls, stratum.name))
+    strata.sort(key=_by_missing)
     grade = "none" if estimates is None else estimates.agreement.grade
     return Strata(
         by=counts.by,
@@ -392,71 +395,35 @@ def _find_factor(levels: Numbers, weight: Numbers, coverage: float) -> float:
 
 
 def _with_range(whole: Estimate, value: float, variance: float) -> Estimate:
-    reach = _reach(whole, variance)
-    if reach is None:
-        return Estimate(value=value, reason=whole.reason)
-    if math.isinf(variance):
-        return Estimate(value=value, reason=_NO_SPREAD)
-    low, high = value * math.exp(-reach[0]), value * math.exp(reach[1])
+    if whole.low is None or math.isinf(variance):
+        return Estimate(value=value, reason=_NO_SPREAD if whole.low else whole.reason)
+    reach = LogRange.from_estimate(whole).widened(variance)
+    low, high = value * math.exp(-reach.down), value * math.exp(reach.up)
     return replace(whole, value=value, low=low, high=min(high, 1.0))
-
-
-def _reach(estimate: Estimate, variance: float) -> tuple[float, float] | None:
-    """Return how far a range reaches down and up, as logarithms, with one error more."""
-    if estimate.value is None or estimate.low is None or estimate.high is None:
-        return None
-    own = NORMAL_QUANTILE * math.sqrt(variance)
-    down, up = math.log(estimate.value / estimate.low), math.log(estimate.high / estimate.value)
-    return math.hypot(down, own), math.hypot(up, own)
-
-
-# ------------------------------------------------------------------------------ single strata
-
-
-def _describe(
-    counts: StratumCounts,
-    number: int,
-    *,
-    coverage: Estimate,
-    typical: Estimate,
-    persistence: Estimate,
-    n_urls: float,
-    is_told: bool,
-) -> StratumEstimate:
-    stratum, sizes = counts.strata[number], np.diagonal(counts.n_shared[number])
-    # Of the logarithm of a size in a sample.
-    variance = (1 - counts.sample_rate) / max(float(sizes[-1]), 1)
-    population = _divide(n_urls, coverage, variance)
-    note = _AS_OTHERS if coverage.value is not None and not is_told else ""
-    return StratumEstimate(
-        name=stratum.name,
-        n_pooled=stratum.n_pooled,
-        n_urls=round(n_urls),
-        n_crawls=int(np.sum(sizes > 0)),
-        coverage=within(coverage),
-        population=population,
-        # What the newest crawl does not hold: never less than none.
-        missing=population.map(lambda n: n - n_urls if n - n_urls >= _HALF_URL else 0.0),
-        persistence=within(persistence),
-        typical_coverage=within(typical),
-        note=_GONE if sizes[-1] == 0 else note,
-    )
 
 
 def _divide(n_urls: float, coverage: Estimate, variance: float) -> Estimate:
     """Return the population, given the variance of the logarithm of the size."""
     if coverage.value is None:
         return coverage
-    value, reach = n_urls / coverage.value, _reach(coverage, variance)
-    if reach is None:
+    value = n_urls / coverage.value
+    if coverage.low is None:
         return replace(coverage, value=value)
-    low, high = value * math.exp(-reach[1]), value * math.exp(reach[0])
+    reach = LogRange.from_estimate(coverage).widened(variance)
+    low, high = value * math.exp(-reach.up), value * math.exp(reach.down)
     least = n_urls if variance == 0 else 0.0
     return within(replace(coverage, value=value, low=low, high=high), least=least)
 
 
-def _or_least(number: Estimate) -> float:
-    return -1.0 if number.value is None else number.value
+def _subtract(population: Estimate, n_held: float) -> Estimate:
+    """Return what the newest crawl does not hold: never less than none."""
+    return population.map(lambda n: n - n_held if n - n_held >= _HALF_URL else 0.0)
+
+
+def _by_missing(stratum: StratumEstimate) -> tuple[float, int, str]:
+    """Put first what most is missing of, and last what that is not known of."""
+    missing = stratum.missing.value
+    return 1.0 if missing is None else -missing, -stratum.n_urls, stratum.name
 
 
 # ------------- the two-way model of every stratum, and what all together say where one tells little

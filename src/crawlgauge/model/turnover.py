@@ -13,13 +13,13 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.histories.data import count_captures
 from crawlgauge.model.intervals import NORMAL_QUANTILE
-from crawlgauge.model.phrases import names, things
+from crawlgauge.model.phrases import say
 from crawlgauge.model.ranges import part_of, scaled, share
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 from crawlgauge.provenance import Provenance
 
-__all__ = ["CrawlTurnover", "Turnover", "follow_crawls"]
+__all__ = ["Turnover"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,60 +252,51 @@ def _count_shared(table: OverlapTable, counts: _Counts | None, position: int) ->
 def _follow(
     table: OverlapTable, counts: _Counts | None, shared: _Shared | str, position: int
 ) -> CrawlTurnover:
+    is_first, is_last = position == 0, position == table.n_crawls - 1
+    pairs_only = Estimate.unknown(_PAIRS_ONLY)
+    unknown = Estimate.unknown(_FIRST if is_first else _LAST if is_last else _PAIRS_ONLY)
+    found = dict.fromkeys(("forgotten", "lost", "missed", "missed_at_least"), unknown)
+    found["relative_coverage"] = pairs_only
     n_added = n_dropped = None
     if isinstance(shared, str):
-        kept = added = dropped = self_overlap = Estimate.unknown(shared)
+        overlap = (Estimate.unknown(shared),) * 4
     else:
         n_shared, before, now, rate, margin = shared
         if margin is None:
-            kept, self_overlap = scaled(n_shared, rate), share(n_shared, before, rate)
-            added, dropped = scaled(now - n_shared, rate), scaled(before - n_shared, rate)
+            of_others = scaled(now - n_shared, rate), scaled(before - n_shared, rate)
+            overlap = scaled(n_shared, rate), *of_others, share(n_shared, before, rate)
         else:
-            kept = _between(n_shared, margin, min(before, now))
-            added = _between(now - n_shared, margin, now)
-            dropped = _between(before - n_shared, margin, before)
-            self_overlap = _between(n_shared / before, margin / before, min(1.0, now / before))
+            overlap = (
+                _between(n_shared, margin, min(before, now)),
+                _between(now - n_shared, margin, now),
+                _between(before - n_shared, margin, before),
+                _between(n_shared / before, margin / before, min(1.0, now / before)),
+            )
         if rate == 1:
             n_added, n_dropped = now - n_shared, before - n_shared
-    unknown = Estimate.unknown(_FIRST if position == 0 else _PAIRS_ONLY)
-    new = recovered = unknown
+    found |= dict(zip(("kept", "added", "dropped", "self_overlap"), overlap, strict=True))
+    found["new"] = found["recovered"] = unknown if is_first else pairs_only
     if position == 1:
-        new, recovered = added, Estimate.unknown(_SECOND)
-    if 0 < position == table.n_crawls - 1:
-        unknown = Estimate.unknown(_LAST)
-    forgotten = lost = missed = missed_at_least = unknown
-    relative = Estimate.unknown(_PAIRS_ONLY)
+        found |= {"new": found["added"], "recovered": Estimate.unknown(_SECOND)}
     if counts is not None and table.histories is not None:
         rate = table.histories.sample_rate
         n = {name: int(column[position]) for name, column in counts.items()}
-        relative = share(n["held"], table.histories.n_urls, rate)
+        found["relative_coverage"] = share(n["held"], table.histories.n_urls, rate)
         if position > 1:
-            new, recovered = _split(n_added, n["new"], n["recovered"], rate)
-        if 0 < position < table.n_crawls - 1:
-            forgotten, lost = _split(n_dropped, n["forgotten"], n["lost"], rate)
-            missed = scaled(n["missed"], rate)
-            missed_at_least = share(n["missed"], n["missed"] + n["held"], rate)
-    return CrawlTurnover(
-        label=table.crawls[position].label,
-        kept=kept,
-        added=added,
-        new=new,
-        recovered=recovered,
-        dropped=dropped,
-        forgotten=forgotten,
-        lost=lost,
-        missed=missed,
-        self_overlap=self_overlap,
-        missed_at_least=missed_at_least,
-        relative_coverage=relative,
-    )
+            found["new"], found["recovered"] = _split(n_added, n["new"], n["recovered"], rate)
+        if not is_first and not is_last:
+            parts = _split(n_dropped, n["forgotten"], n["lost"], rate)
+            found["forgotten"], found["lost"] = parts
+            found["missed"] = scaled(n["missed"], rate)
+            found["missed_at_least"] = share(n["missed"], n["missed"] + n["held"], rate)
+    return CrawlTurnover(label=table.crawls[position].label, **found)
 
 
 def _between(value: float, margin: float, most: float) -> Estimate:
     if margin == 0:
         return Estimate(value=value, reason=_NO_ERROR)
     low, high = max(0.0, value - margin), min(most, value + margin)
-    return Estimate(value=value, low=low, high=high, basis="interval")
+    return Estimate.between(value, low, high)
 
 
 def _split(total: int | None, n: int, n_others: int, rate: float) -> tuple[Estimate, Estimate]:
@@ -320,13 +311,7 @@ def _list_warnings(table: OverlapTable) -> Iterator[str]:
     """Say in words what to be careful about."""
     damaged = [crawl.label for crawl in table.crawls if crawl.damaged]
     if damaged:
-        yield (
-            f"Part of the input of {names(damaged)} was damaged and left out: "
-            f"{things(table.level)} in it count as dropped or missed, and as recovered afterwards."
-        )
+        yield say("turnover.damaged", crawls=damaged, level=table.level)
     same_day = [b.label for a, b in pairwise(table.crawls) if a.date == b.date]
     if same_day:
-        yield (
-            f"Same date as the crawl before: {names(same_day)}. No time lies between the two, so "
-            "that nothing was dropped because it was gone."
-        )
+        yield say("turnover.same-day", crawls=same_day)

@@ -16,18 +16,6 @@ from numpy.typing import NDArray
 from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, freeze_arrays
 from crawlgauge.model.phrases import per_year, percent
 
-__all__ = [
-    "FIRST_CRAWL",
-    "ColumnFits",
-    "TwoWayFit",
-    "fit_columns",
-    "fit_two_crawls",
-    "fit_two_way",
-    "lower_bound",
-    "refused_fit",
-]
-
-
 # ------ least squares of the two-way model in closed form, for many selections of the pairs at once
 
 

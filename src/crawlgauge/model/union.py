@@ -18,9 +18,6 @@ from crawlgauge.model.intervals import NORMAL_QUANTILE
 from crawlgauge.model.pairs import years_of
 from crawlgauge.overlaps.table import OverlapTable
 
-__all__ = ["estimate_union"]
-
-
 _Three = tuple[float, float, float]
 
 _OWN = 0.03
@@ -151,12 +148,9 @@ class _Look:
             for shift in (-self.known_error, self.known_error)
             for end in what(coverage, min(max(self.known + shift, 0.0), 1.0))
         ]
-        return Estimate(
-            value=value,
-            low=min(value, cut(min(ends) * math.exp(-_OWN))),
-            high=max(value, cut(max(ends) * math.exp(_OWN))),
-            level=self.own.level,
-            basis=self.own.basis,
+        low = min(value, cut(min(ends) * math.exp(-_OWN)))
+        return Estimate.between(
+            value, low, max(value, cut(max(ends) * math.exp(_OWN))), self.own.basis
         )
 
 

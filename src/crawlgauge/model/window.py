@@ -1,19 +1,20 @@
 """The window: which crawls and which pairs of them an estimate is made from."""
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
+from crawlgauge.crawl import Crawl, parse_date
 from crawlgauge.errors import FitError
 from crawlgauge.model.checks import diagnose
-from crawlgauge.model.phrases import names
+from crawlgauge.model.phrases import names, say
 from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
-__all__ = ["choose_window", "keep_crawls"]
+__all__ = ["choose_window", "find_crawls", "keep_crawls"]
 
 _LATEST = "latest"  # the regime of the newest crawl
 
@@ -24,20 +25,23 @@ _T = TypeVar("_T", Histories, HostGroups)
 def choose_window(
     table: OverlapTable,
     *,
-    since: dt.date | None = None,
-    until: dt.date | None = None,
+    since: dt.date | str | None = None,
+    until: dt.date | str | None = None,
     exclude: Iterable[str] = (),
     min_lag: int | None = None,
     regime: int | str | None = None,
 ) -> OverlapTable:
-    """Keep the chosen crawls and pairs; what was chosen is noted in the provenance.
+    """Keep only some crawls and pairs of an overlap table, to estimate from those.
+
+    What was chosen is noted in the provenance.
 
     Parameters
     ----------
     table
         All overlaps.
     since, until
-        First and last date of the crawls to keep.
+        First and last date of the crawls to keep; ``2015`` and ``2015-06`` stand for their first
+        and last day.
     exclude
         Labels of crawls to leave out.
     min_lag
@@ -45,8 +49,9 @@ def choose_window(
         that leaving out a crawl does not make its neighbours adjacent. Pairs of the same date
         stay.
     regime
-        Keep only the crawls of one regime: its number from 1 in date order, or ``latest``.
-        Regimes are looked for among the crawls that are left by the other choices.
+        Keep only the crawls of one regime, as the check change-point finds them: its number from
+        1 in date order, or ``latest``. Regimes are looked for among the crawls that are left by
+        the other choices.
 
     Raises
     ------
@@ -54,22 +59,23 @@ def choose_window(
         If a choice fits no crawl, or leaves fewer than two crawls or no pair.
     """
     excluded = tuple(dict.fromkeys(exclude))
-    if (since, until, min_lag, regime) == (None,) * 4 and not excluded:
+    first = parse_date(since, at="start") if isinstance(since, str) else since
+    last = parse_date(until, at="end") if isinstance(until, str) else until
+    if (first, last, min_lag, regime) == (None,) * 4 and not excluded:
         return table
-    labels = [crawl.label for crawl in table.crawls]
-    unknown = [label for label in excluded if label not in labels]
-    if unknown:
-        raise FitError(
-            f"there is no crawl {names(unknown)} to exclude; the crawls are {names(labels)}"
-        )
-    kept = [
-        k
-        for k, crawl in enumerate(table.crawls)
-        if (since or crawl.date) <= crawl.date <= (until or crawl.date)
-        and crawl.label not in excluded
-    ]
+    kept = find_crawls(table.crawls, since=first, until=last, exclude=excluded)
     if len(kept) < _MIN_CRAWLS:
-        raise FitError(_too_few(table, kept, since, until, excluded))
+        bounds = {"since": first, "until": last, "without": names(excluded) if excluded else None}
+        chosen_by = [f"{word} {bound}" for word, bound in bounds.items() if bound is not None]
+        raise FitError(
+            say(
+                "window.too-few",
+                left=f"only {table.crawls[kept[0]].label} is" if kept else "no crawl is",
+                chosen=", ".join(chosen_by) or "in the table",
+                first=table.crawls[0],
+                last=table.crawls[-1],
+            )
+        )
     chosen = keep_crawls(table, kept)
     if regime is not None:
         in_regime = _find_regime(chosen, regime)
@@ -78,8 +84,8 @@ def choose_window(
     if min_lag is not None:
         chosen = _drop_short_lags(table, chosen, kept, min_lag)
     choices = {
-        "since": None if since is None else since.isoformat(),
-        "until": None if until is None else until.isoformat(),
+        "since": None if first is None else first.isoformat(),
+        "until": None if last is None else last.isoformat(),
         "exclude": ",".join(excluded) or None,
         "min_lag": min_lag,
         "regime": regime,
@@ -89,25 +95,32 @@ def choose_window(
     return replace(chosen, provenance=replace(table.provenance, settings=settings))
 
 
-def _too_few(
-    table: OverlapTable,
-    kept: list[int],
-    since: dt.date | None,
-    until: dt.date | None,
-    excluded: tuple[str, ...],
-) -> str:
-    first, last = table.crawls[0], table.crawls[-1]
-    choices = [
-        "" if since is None else f"since {since}",
-        "" if until is None else f"until {until}",
-        "" if not excluded else f"without {names(list(excluded))}",
+def find_crawls(
+    crawls: Sequence[Crawl],
+    *,
+    since: dt.date | str | None = None,
+    until: dt.date | str | None = None,
+    exclude: Iterable[str] = (),
+) -> list[int]:
+    """Return the positions of the crawls to keep, as for `choose_window`.
+
+    Raises
+    ------
+    FitError
+        If a crawl that is to be left out is not there.
+    """
+    labels, excluded = [crawl.label for crawl in crawls], list(exclude)
+    unknown = [label for label in excluded if label not in labels]
+    if unknown:
+        known = names(labels) if labels else "none"
+        raise FitError(f"there is no crawl {names(unknown)} to exclude; the crawls are {known}")
+    first = parse_date(since, at="start") if isinstance(since, str) else since or dt.date.min
+    last = parse_date(until, at="end") if isinstance(until, str) else until or dt.date.max
+    return [
+        k
+        for k, crawl in enumerate(crawls)
+        if first <= crawl.date <= last and crawl.label not in excluded
     ]
-    chosen = ", ".join(filter(None, choices)) or "in the table"
-    left = f"only {table.crawls[kept[0]].label} is" if kept else "no crawl is"
-    return (
-        f"{left} left {chosen}, and an estimate needs two crawls or more; the crawls run from "
-        f"{first.label} ({first.date}) to {last.label} ({last.date})"
-    )
 
 
 def _find_regime(table: OverlapTable, regime: int | str) -> list[int]:
@@ -117,32 +130,24 @@ def _find_regime(table: OverlapTable, regime: int | str) -> list[int]:
         number = int(regime)
     if not 1 <= number <= len(regimes):
         found = "; ".join(
-            f"{k}: {table.crawls[r.first].label} to {table.crawls[r.last].label}"
+            f"{k}: {table.crawls[r[0]].label} to {table.crawls[r[-1]].label}"
             for k, r in enumerate(regimes, start=1)
         )
-        raise FitError(
-            f"there is no regime {regime!r}; give its number or {_LATEST!r}. Found by the check "
-            f"change-point: {found}"
-        )
-    return list(regimes[number - 1].positions)
+        raise FitError(say("refused.regime", regime=regime, latest=_LATEST, found=found))
+    return list(regimes[number - 1])
 
 
 def _drop_short_lags(
     table: OverlapTable, chosen: OverlapTable, kept: list[int], min_lag: int
 ) -> OverlapTable:
     if min_lag < 1:
-        raise FitError(
-            f"the shortest lag is {min_lag} crawls; it must be 1 (adjacent crawls) or more"
-        )
+        raise FitError(say("refused.short-lag", min_lag=min_lag))
     ranks = np.unique([crawl.date.toordinal() for crawl in table.crawls], return_inverse=True)[1]
     rank = ranks[kept]
     lags = np.abs(rank[:, None] - rank)
     shared = np.where((lags > 0) & (lags < min_lag), MISSING, chosen.n_shared)
     if np.all(shared[np.triu_indices(len(kept), k=1)] == MISSING):
-        raise FitError(
-            f"no pair of crawls is {min_lag} crawls apart or more: the most distant ones are "
-            f"{int(lags.max())} apart; choose a shorter --min-lag or more crawls"
-        )
+        raise FitError(say("refused.no-pair", min_lag=min_lag, most=int(lags.max())))
     return replace(chosen, n_shared=shared)
 
 

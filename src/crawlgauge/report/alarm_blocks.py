@@ -8,8 +8,6 @@ from crawlgauge.model.phrases import count, percent, things
 from crawlgauge.report.blocks import Block, Grid, Paragraph, cautions, lacking, notes, tabulate
 from crawlgauge.report.words import COURSES, UNKNOWN, Phrase, with_range
 
-__all__ = ["to_blocks"]
-
 _PHRASES: Mapping[MeasureName, Phrase] = {
     "coverage": percent,
     "size": count,
@@ -39,20 +37,23 @@ def _tabulate(check: NewestCheck) -> Grid:
     def name(measure: Measure) -> str:
         return f"size ({things(check.level)})" if measure.name == "size" else measure.name
 
-    def found(measure: Measure) -> str:
+    def found(measure: Measure) -> tuple[str, float | None]:
         phrase = _PHRASES[measure.name]
         if measure.found is None:
-            return UNKNOWN
+            return UNKNOWN, None
         if check.grade == "C" and measure.low is not None and measure.high is not None:
-            return f"{phrase(measure.low)} to {phrase(measure.high)}"
-        return phrase(measure.found)
+            return f"{phrase(measure.low)} to {phrase(measure.high)}", measure.low
+        return phrase(measure.found), measure.found
+
+    def expected(measure: Measure) -> tuple[str, float | None]:
+        return with_range(measure.expected, _PHRASES[measure.name]), measure.expected.value
 
     return tabulate(
         check.measures,
         (check.newest.label, name),
         ("found", found, count),
-        ("expected", lambda measure: with_range(measure.expected, _PHRASES[measure.name]), count),
-        ("change", lambda measure: _say_change(measure.change), count),
+        ("expected", expected, count),
+        ("change", lambda row: (_say_change(row.change), row.change.value), count),
         ("verdict", lambda measure: COURSES[measure.course]),
     )
 
@@ -73,11 +74,11 @@ def _explain(check: NewestCheck) -> Block:
     unknown = [measure for measure in check.measures if measure.course == "unknown"]
     is_estimated = any(measure.low is not None for measure in check.measures)
     source = (
-        "Coverage and population are those of crawlgauge estimate. What was expected of them is "
-        "what they are less the change that overlaps show."
+        "Coverage and population are those of crawlgauge estimate; what was expected of them "
+        "follows from how the overlaps have changed."
     )
     return [
-        *lacking(*(f"{measure.name}: {measure.change.reason}" for measure in unknown)),
+        *lacking(*(f"{measure.name}: {measure.change.why}" for measure in unknown)),
         *notes(
             f"Compared with the {len(earlier)} crawls from {earlier[0]} to {earlier[-1]}. In "
             "brackets: what 95 % of crawls that are in line lie within.",

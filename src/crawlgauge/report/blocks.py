@@ -1,37 +1,19 @@
-"""Text in blocks: what to say, apart from how it is set, for a file, a terminal or a page."""
+"""What to say, apart from how it is set for a file, a terminal or a page: blocks, and sections."""
 
 import itertools
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from crawlgauge.model.estimates import Estimate
-from crawlgauge.report.words import UNKNOWN, Phrase, with_range
+from crawlgauge.errors import CrawlgaugeError
+from crawlgauge.report.words import MARKS, UNKNOWN, Phrase, Tone, with_range
 
-__all__ = [
-    "Block",
-    "Column",
-    "Field",
-    "Grid",
-    "Item",
-    "Paragraph",
-    "Role",
-    "Trend",
-    "bullets",
-    "cautions",
-    "heading",
-    "lacking",
-    "notes",
-    "render_blocks",
-    "render_paragraph",
-    "render_table",
-    "tabulate",
-    "to_cell",
-    "write_blocks",
-]
+if TYPE_CHECKING:
+    from crawlgauge.report.charts.chart import Chart, NoChart
 
 Role = Literal["answer", "heading", "text", "note", "fail", "warn"]
 
@@ -163,6 +145,8 @@ def to_cell(value: Any, phrase: Phrase | None) -> tuple[str, float | None]:  # n
         return value
     if phrase is None or isinstance(value, str):
         return value, None
+    from crawlgauge.model.estimates import Estimate
+
     if isinstance(value, Estimate):
         return with_range(value, phrase), value.value
     return (UNKNOWN, None) if value is None else (phrase(value), value)
@@ -299,3 +283,76 @@ def _render_row(columns: Sequence[Column], cells: Sequence[str], widths: list[in
         ).rstrip()
         for parts in itertools.zip_longest(*wrapped, fillvalue="")
     ]
+
+
+# ------------------------- a section: one question, its answer in a line, in blocks and in figures
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A judgement.
+
+    Parameters
+    ----------
+    tone
+        How it is coloured and marked.
+    word
+        The judgement in a word or two.
+    sentence
+        What it rests on.
+    """
+
+    tone: Tone
+    word: str
+    sentence: str
+
+    @property
+    def mark(self) -> str:
+        """The sign beside the word."""
+        return MARKS[self.tone]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A section of the report.
+
+    Parameters
+    ----------
+    name
+        Its place in the page, such as ``strata-host``; no two sections have the same.
+    title
+        The question that it answers.
+    blocks
+        The answer. Where it begins with a paragraph that is one, this stands beside the title.
+    charts
+        Its figures, which stand behind the first block.
+    lead
+        What stands beside the title, also while the section is folded.
+    verdict
+        Of the newest crawl, which the top of the page shows.
+    """
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...] = ()
+    charts: "tuple[Chart | NoChart, ...]" = ()
+    lead: str = ""
+    verdict: Verdict | None = None
+
+
+def combine_sections(usual: Sequence[Section], asked: Sequence[Section]) -> list[Section]:
+    """Put what was asked in place of what every report has of the same question, or behind it.
+
+    Raises
+    ------
+    CrawlgaugeError
+        If two answers are of the same question.
+    """
+    answers = {section.name: section for section in asked}
+    if len(answers) < len(asked):
+        names = Counter(section.name for section in asked)
+        raise CrawlgaugeError(
+            f"two answers are of the same question, {names.most_common(1)[0][0]}; a report shows "
+            "one of each"
+        )
+    return [answers.pop(section.name, section) for section in usual] + list(answers.values())

@@ -1,7 +1,6 @@
 """A comparison of archives in words, in the order in which people ask."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.comparison import ArchivePair, Comparison, HostHoldings, HostRow
@@ -19,8 +18,6 @@ from crawlgauge.report.blocks import (
     tabulate,
 )
 from crawlgauge.report.words import UNKNOWN, explain_ranges, grouped, one_in, with_range
-
-__all__ = ["to_blocks"]
 
 _TWO = 2
 _ASSUMPTION = (
@@ -92,7 +89,12 @@ def _answer(comparison: Comparison) -> str:
 
 
 def _share_of(part: Estimate, whole: Estimate) -> str:
-    return percent((part.value or 0.0) / whole.value) if whole.value else UNKNOWN
+    share = _divide(part, whole)
+    return UNKNOWN if share is None else percent(share)
+
+
+def _divide(part: Estimate, whole: Estimate) -> float | None:
+    return (part.value or 0.0) / whole.value if whole.value else None
 
 
 def _say_ratio(ratio: float) -> str:
@@ -110,7 +112,7 @@ def _say_holdings(comparison: Comparison) -> list[Block]:
         ("crawls", "n_crawls", str),
         (noun, "n_urls", count),
         ("only here", "n_only", count),
-        ("share", lambda item: _share_of(item.n_only, item.n_urls), percent),
+        ("share", lambda item: _divide(item.n_only, item.n_urls), percent),
         ("own coverage", "own_coverage", percent),
     )
     meaning = (
@@ -141,19 +143,23 @@ def _say_matched(pair: ArchivePair) -> list[Block]:
     """Return the matched crawls of two archives: what is counted, and what follows."""
     if not pair.matched:
         return []
-    labels: tuple[Field, ...] = ((pair.a, "a.label"), (pair.b, "b.label"))
     counted = tabulate(
         pair.matched,
-        *labels,
-        ("apart", lambda item: _say_gap(item.gap_days), grouped),
+        (pair.a, "a.label"),
+        (pair.b, "b.label"),
+        ("apart", lambda item: (_say_gap(item.gap_days), abs(item.gap_days)), grouped),
         ("size ratio", "relative_size", _say_ratio),
         ("first in second", "share_of_a", percent),
         ("second in first", "share_of_b", percent),
     )
-    estimated = tabulate(pair.matched, *labels, *_COVERAGES, ("population", "population", count))
-    typical = tabulate([pair], ("", lambda _: "typical"), ("", lambda _: ""), *_COVERAGES)
-    estimated = replace(estimated, rows=(*estimated.rows, (*typical.rows[0], "")))
-    reasons = (item.population.reason for item in pair.matched if item.population.value is None)
+    estimated = tabulate(
+        (*pair.matched, pair),
+        (pair.a, lambda item: "typical" if item is pair else item.a.label),
+        (pair.b, lambda item: "" if item is pair else item.b.label),
+        *_COVERAGES,
+        ("population", lambda item: ("", None) if item is pair else item.population, count),
+    )
+    unknown = [item for item in pair.matched if item.population.value is None]
     return [
         [heading("Crawls of matching dates, counted:")],
         [counted],
@@ -163,7 +169,7 @@ def _say_matched(pair: ArchivePair) -> list[Block]:
         ),
         [heading("What follows if the crawlers are independent:")],
         [estimated],
-        lacking(*dict.fromkeys(reason for reason in reasons if reason)),
+        lacking(*(f"{item.a.label} and {item.b.label}: {item.population.why}" for item in unknown)),
     ]
 
 

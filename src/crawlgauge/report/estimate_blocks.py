@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import (
     Check,
     CrawlEstimate,
@@ -12,9 +13,12 @@ from crawlgauge.model.estimates import (
     Union,
 )
 from crawlgauge.model.phrases import count, growth_per_year, names, per_year, percent, span, things
+from crawlgauge.report import anchor_blocks
 from crawlgauge.report.blocks import (
     Block,
+    Column,
     Field,
+    Grid,
     Item,
     Paragraph,
     Role,
@@ -31,54 +35,115 @@ from crawlgauge.report.blocks import (
 from crawlgauge.report.words import (
     STATUSES,
     Phrase,
+    explain_check,
     explain_ranges,
     grouped,
     number_of,
+    r_squared,
+    spread,
     with_range,
 )
 
-__all__ = [
-    "explain",
-    "numbers_per_crawl",
-    "say_untestable",
-    "to_blocks",
-    "to_text",
-]
-
 _TABLE_WIDTH = 100
 _INDENT = " " * len("Persistence  ")
+_MOST_CAUTIONS, _MOST_CRAWLS, _NEWEST = 3, 7, 5
+"""What a screen shows: of cautions, of crawls if these are all, else of the newest ones."""
 _GRAVE: dict[str, Role] = {"fail": "fail", "warn": "warn"}
 _IN_BRIEF = ("ok", "na")
 
 
-def to_blocks(estimates: Estimates) -> list[Block]:
+def to_blocks(estimates: Estimates, *, is_full: bool = True) -> list[Block]:
     """Return what `crawlgauge estimate` shows.
 
     Parameters
     ----------
     estimates
-        First comes the answer in one sentence, then a table of the crawls, the turnover, what all
-        crawls together hold, the published method's fit, the checks, and what to be careful
-        about.
+        First comes the answer in one sentence, then what it rests on and what to be careful about,
+        a table of the crawls, the turnover, and what all crawls together hold.
+    is_full
+        Whether all crawls, the estimators and what every check found follow; else a screenful.
     """
-    noun, union = things(estimates.level), estimates.union
     trust: list[Block] = []
-    estimators: list[Block] = []
     if estimates.agreement.grade != "none":
         # What the grade rests on, and what no grade can tell.
         grade = f"Grade {estimates.agreement.grade}: {estimates.agreement.reason}"
         trust = [[Paragraph(text=text) for text in (grade, *say_untestable(estimates))]]
-        estimators = _say_estimators(estimates)
+    answer = [Paragraph(text=estimates.headline.statement, role="answer")]
+    return [answer, *trust, *(_say_all(estimates) if is_full else _say_most(estimates))]
+
+
+def to_brief(estimates: Estimates) -> list[Block]:
+    """Return the answer, its grade and the newest crawls: what a notebook shows.
+
+    Parameters
+    ----------
+    estimates
+        Of a series of crawls.
+    """
+    answer, *others = to_blocks(estimates, is_full=False)
+    graded = [others[0][:1]] if estimates.agreement.grade != "none" else []
+    table = next(block for block in others if any(isinstance(item, Grid) for item in block))
+    return [answer, *graded, table]
+
+
+def _say_all(estimates: Estimates) -> list[Block]:
+    title = "Estimators side by side (what each assumes: crawlgauge estimate --explain estimators)"
+    table = tabulate(estimates.estimators, *ESTIMATOR_FIELDS)
+    estimators: list[Block] = [[heading(title)], [table]]
     return [
-        [Paragraph(text=estimates.headline.statement, role="answer")],
-        *trust,
-        *_say_crawls(estimates),
-        _say_turnover(estimates),
-        *([] if union is None else [_say_union(union, noun)]),
-        _say_paper(estimates.paper, noun),
-        *estimators,
-        *([_say_checks(estimates.checks)] if estimates.checks else []),
         *cautions(estimates.warnings),
+        *show_crawls(estimates),
+        *show_union(estimates),
+        _say_paper(estimates.paper, things(estimates.level)),
+        *(estimators if estimates.agreement.grade != "none" else []),
+        *([_say_checks(estimates.checks)] if estimates.checks else []),
+        *anchor_blocks.to_blocks(estimates),
+    ]
+
+
+def _say_most(estimates: Estimates) -> list[Block]:
+    """Say what fits on a screen: the gravest cautions, the newest crawls, checks by name."""
+    noun, union, paper = things(estimates.level), estimates.union, estimates.paper
+    warnings = list(estimates.warnings[:_MOST_CAUTIONS])
+    if n_more := len(estimates.warnings) - len(warnings):
+        warnings.append(f"And {n_more} more, which the full text names.")
+    rows = list(zip(estimates.crawls, estimates.per_crawl, strict=True))
+    n_earlier = 0 if len(rows) <= _MOST_CRAWLS else len(rows) - _NEWEST
+    table, below = _say_crawls(estimates, rows[n_earlier:])
+    shares = [row.coverage.value for _, row in rows[:n_earlier] if row.coverage.value is not None]
+    if shares:
+        first = rows[0][0].label
+        below += notes(f"The {n_earlier} earlier crawls, from {first} on, hold {spread(shares)}.")
+    lives_on = f"{{}} of the {noun} live on for a year"
+    numbers = [("persistence", estimates.persistence), ("growth", estimates.growth_per_year)]
+    turnover = [
+        _say_number("Persistence", estimates.persistence, percent, lives_on),
+        _say_growth(estimates),
+    ]
+    if union is not None:
+        numbers.append(("all crawls", union.coverage))
+        turnover.append(_say_held(union, noun))
+    ranges = explain_ranges([*numbers_per_crawl(estimates), *numbers])
+    closing = []
+    if (line := say_line(paper, with_half_life=False)) is not None:
+        closing.append(f"The published method says: {line}.")
+    found = {
+        status: [check.id for check in estimates.checks if check.status == status]
+        for status in STATUSES
+    }
+    if estimates.checks:
+        parts = [
+            f"{len(ids)} {STATUSES[status].word}" + ("" if status == "ok" else f" ({names(ids)})")
+            for status, ids in found.items()
+            if ids
+        ]
+        closing.append(f"Checks: {'; '.join(parts)}.")
+    return [
+        *cautions(warnings),
+        [table, *_trend(estimates.per_crawl), *below],
+        [*turnover, *notes(*ranges)],
+        *([[Paragraph(text=text) for text in closing]] if closing else []),
+        *anchor_blocks.to_blocks(estimates),
     ]
 
 
@@ -104,26 +169,42 @@ def say_untestable(estimates: Estimates) -> tuple[str, ...]:
         )
     if first is not None:
         texts.append(
-            f"Not testable by histories: {noun} never captured before are taken to be as likely "
-            f"to be captured as known ones. If half as likely, coverage would be "
-            f"{percent(first.half)}; if twice as likely, {percent(first.twice)}."
+            f"Not testable by histories: if {noun} never captured before were half as likely to "
+            f"be captured as known ones, coverage would be {percent(first.half)}; if twice as "
+            f"likely, {percent(first.twice)}."
         )
     return tuple(texts)
 
 
-def _say_crawls(estimates: Estimates) -> list[Block]:
-    noun = things(estimates.level)
+def show_crawls(estimates: Estimates) -> list[Block]:
+    """Return a row for each crawl, how coverage went on, and what of the URLs lives on."""
+    rows = list(zip(estimates.crawls, estimates.per_crawl, strict=True))
+    table, below = _say_crawls(estimates, rows)
+    meaning = (
+        f"Population: the {things(estimates.level)} that a crawl could have reached; coverage: "
+        "the share it holds."
+    )
+    return [
+        [table, *_trend(estimates.per_crawl)],
+        [*below, *notes(meaning)],
+        _say_turnover(estimates),
+    ]
+
+
+def _say_crawls(
+    estimates: Estimates, rows: list[tuple[Crawl, CrawlEstimate]]
+) -> tuple[Grid, list[Item]]:
+    """Return a table of crawls, and what stands below it: reasons and remarks."""
     fields: list[Field] = [
-        ("crawl", lambda row: row[0].label),
+        (Column(header="crawl", is_crawl=True), lambda row: row[0].label),
         ("date", lambda row: row[0].date.isoformat()),
-        (noun, lambda row: row[0].n_urls, grouped),
+        (things(estimates.level), lambda row: row[0].n_urls, grouped),
         ("coverage", lambda row: row[1].coverage, percent),
         ("population", lambda row: row[1].population, count),
     ]
-    rows = list(zip(estimates.crawls, estimates.per_crawl, strict=True))
     table = tabulate(rows, *fields)
-    footnotes = _list_reasons(estimates.per_crawl)
-    remarks = [row.note for row in estimates.per_crawl]
+    footnotes = _list_reasons([row for _, row in rows])
+    remarks = [row.note for _, row in rows]
     if any(remarks):
         rule = render_table(table.columns, table.rows).split("\n")[1]
         shown = {remark: remark for remark in remarks}
@@ -136,10 +217,7 @@ def _say_crawls(estimates: Estimates) -> list[Block]:
                 for remark in several
             ]
         table = tabulate(rows, *fields, ("note", lambda row: shown[row[1].note]))
-    meaning = (
-        f"Population: the {noun} that a crawl could have reached; coverage: the share it holds."
-    )
-    return [[table, *_trend(estimates.per_crawl)], [*footnotes, *notes(meaning)]]
+    return table, footnotes
 
 
 def _trend(rows: tuple[CrawlEstimate, ...]) -> list[Trend]:
@@ -147,16 +225,15 @@ def _trend(rows: tuple[CrawlEstimate, ...]) -> list[Trend]:
     known = [value for value in values if value is not None]
     if len(known) < 2:  # noqa: PLR2004 - a single number has no trend
         return []
-    text = f"from {percent(min(known))} to {percent(max(known))}"
-    return [Trend(name="Coverage over time", values=values, text=text)]
+    return [Trend(name="Coverage over time", values=values, text=spread(known))]
 
 
-def _list_reasons(rows: tuple[CrawlEstimate, ...]) -> list[Item]:
+def _list_reasons(rows: Sequence[CrawlEstimate]) -> list[Item]:
     """Say once for each reason which crawls lack a value because of it."""
     lacks: dict[str, list[str]] = {}
     for row in rows:
         coverage, population = (
-            number.reason if number.value is None else None
+            number.why if number.value is None else None
             for number in (row.coverage, row.population)
         )
         concerned = [
@@ -180,9 +257,14 @@ def _say_turnover(estimates: Estimates) -> Block:
     return [
         _say_number("Persistence", persistence, percent, lives_on),
         _say_number("Half-life", half_life, span, f"half of the {noun} are gone after {{}}"),
-        _say_number("Growth", growth, growth_per_year, "the population changes by {}"),
+        _say_growth(estimates),
         *notes(*explain_ranges([*numbers_per_crawl(estimates), *turnover])),
     ]
+
+
+def _say_growth(estimates: Estimates) -> Paragraph:
+    growth = estimates.growth_per_year
+    return _say_number("Growth", growth, growth_per_year, "the population changes by {}")
 
 
 def numbers_per_crawl(estimates: Estimates) -> list[tuple[str, Estimate]]:
@@ -197,45 +279,62 @@ def numbers_per_crawl(estimates: Estimates) -> list[tuple[str, Estimate]]:
 def _say_number(name: str, number: Estimate, phrase: Phrase, sentence: str) -> Paragraph:
     text = sentence.format(with_range(number, phrase))
     if number.value is None:
-        text = f"unknown ({number.reason})"
+        text = f"unknown ({number.why})"
     return Paragraph(text=text, first=name.ljust(len(_INDENT)), rest=_INDENT)
 
 
-def _say_union(union: Union, what: str) -> Block:
+def show_union(estimates: Estimates) -> list[Block]:
     """Return what all crawls together hold of the living, what of it is gone, what none holds."""
+    union, what = estimates.union, things(estimates.level)
+    if union is None:
+        return []
+    if union.coverage.value is None and union.coverage.low is None:
+        text = f"{union.n_distinct:,} different {what}; the share of those alive is unknown "
+        text += f"({union.coverage.why})"
+        return [[Paragraph(text=text, first="All crawls".ljust(len(_INDENT)), rest=_INDENT)]]
     ranges = explain_ranges(
         [("all crawls", union.coverage), ("dead", union.dead_share), ("unseen", union.n_unseen)]
     )
-    held = f"{union.n_distinct:,} different {what}, {{}} of those that lived at the newest crawl"
-    unseen = f"{{}} {what} lived at the time of a crawl and are in none"
-    dead = "{} of what all crawls hold did not live any more"
+    unseen = f"{{}} {what} were alive during a crawl, but are in none"
+    dead = "{} of what all crawls hold was gone at the newest crawl"
     return [
-        _say_number("All crawls", union.coverage, percent, held),
-        _say_number("Dead", union.dead_share, percent, dead),
-        _say_number("Unseen", union.n_unseen, count, unseen),
-        *notes(*filter(None, (*ranges, union.caution))),
+        [
+            _say_held(union, what),
+            _say_number("Dead", union.dead_share, percent, dead),
+            _say_number("Unseen", union.n_unseen, count, unseen),
+            *notes(*filter(None, (*ranges, union.caution))),
+        ]
     ]
 
 
-def _say_paper(paper: PaperFit, noun: str) -> Block:
-    pairs = number_of(paper.n_pairs, "pair")
-    title = f"The published method (one line through the overlaps of {pairs} of crawls)"
+def _say_held(union: Union, what: str) -> Paragraph:
+    held = f"{union.n_distinct:,} different {what}, {{}} of those alive at the newest crawl"
+    return _say_number("All crawls", union.coverage, percent, held)
+
+
+def say_line(paper: PaperFit, *, with_half_life: bool = True) -> str | None:
+    """Say what the published method gives; None if no line can be drawn."""
     if paper.coverage is None or paper.persistence is None:
+        return None
+    life = paper.half_life_years
+    numbers = [f"coverage {percent(paper.coverage)}", f"persistence {per_year(paper.persistence)}"]
+    if with_half_life:
+        numbers.append("no half-life" if life is None else f"half-life {span(life)}")
+    numbers.append("R² unknown" if paper.r_squared is None else r_squared(paper.r_squared))
+    return ", ".join(numbers)
+
+
+def _say_paper(paper: PaperFit, noun: str) -> Block:
+    pairs, line = number_of(paper.n_pairs, "pair"), say_line(paper)
+    title = f"The published method (one line through the overlaps of {pairs} of crawls)"
+    if line is None:
         text = (
             f"{title}: no line can be drawn, as that takes pairs of two different time differences."
         )
         return [Paragraph(text=text, rest="  ")]
-    numbers = [
-        f"coverage {percent(paper.coverage)}",
-        f"persistence {per_year(paper.persistence)}",
-        "no half-life"
-        if paper.half_life_years is None
-        else f"half-life {span(paper.half_life_years)}",
-        "R² unknown" if paper.r_squared is None else f"R² {paper.r_squared:.2f}",
-    ]
     found, again = ("earlier", "later") if paper.direction == "forward" else ("later", "earlier")
     sentences = [
-        ", ".join(numbers),
+        line,
         f"Overlap is the share of the {found} crawl's {noun} found again in the {again} one.",
         "A line for each starting crawl: crawlgauge estimate --json, under paper.per_start.",
     ]
@@ -245,21 +344,17 @@ def _say_paper(paper: PaperFit, noun: str) -> Block:
     ]
 
 
-def _say_estimators(estimates: Estimates) -> list[Block]:
-    table = tabulate(
-        estimates.estimators,
-        ("estimator", "name"),
-        ("coverage", "coverage", _possible),
-        ("persistence", "persistence", _possible),
-        ("population", "population", count),
-    )
-    title = "Estimators side by side (what each assumes: crawlgauge estimate --explain estimators)"
-    return [[heading(title)], [table]]
-
-
 def _possible(share: float) -> str:
     """Write a share; more than all is no share."""
     return percent(share) if share <= 1 else "over 100 %"
+
+
+ESTIMATOR_FIELDS: tuple[Field, ...] = (
+    ("estimator", "name"),
+    ("coverage", "coverage", _possible),
+    ("persistence", "persistence", _possible),
+    ("population", "population", count),
+)
 
 
 def _say_checks(checks: Sequence[Check]) -> Block:
@@ -276,15 +371,15 @@ def _say_checks(checks: Sequence[Check]) -> Block:
 # ------------------------------------------------------------------------ `Estimates` as plain text
 
 
-def to_text(estimates: Estimates) -> str:
+def to_text(estimates: Estimates, *, is_full: bool = True) -> str:
     """Return what `crawlgauge estimate` writes into a file or a pipe, without a final newline.
 
     Parameters
     ----------
-    estimates
-        The numbers.
+    estimates, is_full
+        As for `to_blocks`.
     """
-    return render_blocks(to_blocks(estimates))
+    return render_blocks(to_blocks(estimates, is_full=is_full))
 
 
 # --------------------------------------------- what a check means and what it found, for a terminal
@@ -313,9 +408,6 @@ def explain(check_id: str, estimates: Estimates) -> str:
     """
     if check_id == ESTIMATORS:
         return _explain_estimators(estimates)
-    # The models behind the checks take a while to load, and most who read estimates need none.
-    from crawlgauge.model.histories.checks import explain_check
-
     return "\n\n".join(
         f"{heading}\n{textwrap.fill(text, _WIDTH, initial_indent='  ', subsequent_indent='  ')}"
         for heading, text in explain_check(check_id, estimates.checks)

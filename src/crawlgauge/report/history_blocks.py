@@ -7,6 +7,7 @@ from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.model.turnover import CrawlTurnover, Turnover
 from crawlgauge.report.blocks import (
     Block,
+    Column,
     Field,
     Item,
     Paragraph,
@@ -16,9 +17,7 @@ from crawlgauge.report.blocks import (
     notes,
     tabulate,
 )
-from crawlgauge.report.words import explain_ranges, grouped, join, one_in, with_range
-
-__all__ = ["to_blocks"]
+from crawlgauge.report.words import explain_ranges, grouped, join, one_in, spread, with_range
 
 _HELD = ("kept", "recovered", "new")
 _LEFT_OUT = ("dropped", "forgotten", "lost", "missed")
@@ -27,7 +26,7 @@ _MAX_FREQUENCIES = 12
 """Rows of a table that one still reads; the JSON has them all."""
 
 
-def to_blocks(turnover: Turnover) -> list[Block]:
+def to_blocks(turnover: Turnover, *, with_frequencies: bool = True) -> list[Block]:
     """Return what `crawlgauge history` shows.
 
     Parameters
@@ -35,12 +34,15 @@ def to_blocks(turnover: Turnover) -> list[Block]:
     turnover
         First comes the answer, then what each crawl holds, what it left out, in how many crawls
         URLs are, and what to be careful about.
+    with_frequencies
+        Whether to say in how many crawls URLs are, where no figure does.
     """
+    knows_histories = bool(turnover.capture_frequencies)
     return [
         [Paragraph(text=_answer(turnover), role="answer")],
         *_say_held(turnover),
         *_say_left_out(turnover),
-        *_say_frequencies(turnover),
+        *(_say_frequencies(turnover) if with_frequencies or not knows_histories else []),
         *_say_doubts(turnover),
     ]
 
@@ -62,15 +64,10 @@ def _answer(turnover: Turnover) -> str:
         else f"Of those dropped, at least {percent(forgotten)} lived on, as a later crawl holds "
         "them.",
         "By this alone, without any model, the crawls between the first and the last missed at "
-        f"least {_from_to(missed)} of the {noun} that they could have reached."
+        f"least {spread(missed)} of the {noun} that they could have reached."
         if missed
         else None,
     )
-
-
-def _from_to(shares: Sequence[float]) -> str:
-    low, high = percent(min(shares)), percent(max(shares))
-    return low if low == high else f"{low.removesuffix(' %')} to {high}"
 
 
 def _say_held(turnover: Turnover) -> list[Block]:
@@ -116,9 +113,14 @@ def _say_parts(
         if part in _NAMES:
             return _NAMES[part], part, percent
         header = "not in the crawl before" if part == "added" else part
-        return header, lambda row: _cell(getattr(row, part)), count
+        return header, lambda row: _number(getattr(row, part)), count
 
-    table = tabulate(turnover.per_crawl, ("crawl", "label"), *others, *map(to_field, parts))
+    table = tabulate(
+        turnover.per_crawl,
+        (Column(header="crawl", is_crawl=True), "label"),
+        *others,
+        *map(to_field, parts),
+    )
     return [
         [heading(title)],
         [table],
@@ -138,20 +140,21 @@ def _say_frequencies(turnover: Turnover) -> list[Block]:
         return [[Paragraph(text=text)]]
     total = sum(number.value or 0 for number in frequencies)
     rows = [
-        (str(k), _cell(number), number.value or 0)
+        ((str(k), k), _number(number), number.value or 0)
         for k, number in enumerate(frequencies[:_MAX_FREQUENCIES], start=1)
     ]
     if len(frequencies) > _MAX_FREQUENCIES:
         rest = sum(number.value or 0 for number in frequencies[_MAX_FREQUENCIES:])
-        rows.append((f"{_MAX_FREQUENCIES + 1} or more", grouped(rest), rest))
+        least = _MAX_FREQUENCIES + 1
+        rows.append(((f"{least} or more", least), (grouped(rest), rest), rest))
     table = tabulate(
         rows,
-        ("in just so many crawls", lambda row: row[0]),
+        ("crawls", lambda row: row[0]),
         (noun, lambda row: row[1], count),
         ("share", lambda row: row[2] / total, percent),
     )
-    distinct = _cell(turnover.n_distinct)
-    return [[heading(f"How often {noun} were captured ({distinct} different ones):")], [table]]
+    distinct, _ = _number(turnover.n_distinct)
+    return [[heading(f"In how many crawls each of {distinct} {noun} is:")], [table]]
 
 
 def _say_doubts(turnover: Turnover) -> list[Block]:
@@ -198,6 +201,6 @@ def _list_reasons(rows: Sequence[CrawlTurnover], parts: Sequence[str]) -> list[I
     )
 
 
-def _cell(number: Estimate) -> str:
+def _number(number: Estimate) -> tuple[str, float | None]:
     """Write a count in full, so that it can be added up, and an estimated one in three digits."""
-    return with_range(number, grouped if number.basis == "none" else count)
+    return with_range(number, grouped if number.basis == "none" else count), number.value

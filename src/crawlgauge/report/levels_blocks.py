@@ -8,8 +8,6 @@ from crawlgauge.model.phrases import count, percent, things
 from crawlgauge.report.blocks import Block, Grid, bullets, heading, tabulate, to_cell
 from crawlgauge.report.words import grouped
 
-__all__ = ["to_blocks"]
-
 _MOVED = (
     "some of the URLs that seem to be lost have only moved, such as from http to https or to "
     "another host, or were copies of what another URL still holds."

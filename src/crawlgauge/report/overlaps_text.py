@@ -2,17 +2,16 @@
 
 import itertools
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 
 from crawlgauge.model.phrases import percent, things
 from crawlgauge.overlaps.table import OverlapTable, Pair
 from crawlgauge.report.blocks import Column, render_table
-from crawlgauge.report.words import UNKNOWN
-
-__all__ = ["to_text"]
+from crawlgauge.report.words import UNKNOWN, number_of, one_in
 
 _WIDTH = 100
 _MOST_CRAWLS_IN_PAIRS = 12
+Pairs = dict[tuple[str, str], Pair]
 _HOW_TO_GET_ALL = "All numbers: crawlgauge overlaps -o overlaps.csv"
 
 
@@ -30,8 +29,7 @@ def to_text(table: OverlapTable) -> str:
     if table.n_crawls == 1:
         parts.append("One crawl has no overlaps; add another with: crawlgauge add LABEL FILE...")
     elif table.n_crawls <= _MOST_CRAWLS_IN_PAIRS:
-        labels = [crawl.label for crawl in table.crawls]
-        every = [(a, b) for k, a in enumerate(labels) for b in labels[k + 1 :]]
+        every = itertools.combinations([crawl.label for crawl in table.crawls], 2)
         parts.append(_render_pairs(table, every, pairs))
     else:
         parts += [_render_many(table, pairs), _HOW_TO_GET_ALL]
@@ -42,11 +40,11 @@ def to_text(table: OverlapTable) -> str:
 
 
 def _describe(table: OverlapTable) -> str:
-    crawls = "1 crawl" if table.n_crawls == 1 else f"{table.n_crawls} crawls"
+    crawls = number_of(table.n_crawls, "crawl")
     rule = f" (identity: {table.key_rule})" if table.key_rule else ""
     if table.sample_rate < 1:
-        one_in = f"{1 / table.sample_rate:,.1f}".removesuffix(".0")
-        counted = f"in a sample of 1 in {one_in}; the shared counts are those of the sample"
+        sample = f"in a sample of 1 in {one_in(table.sample_rate)}"
+        counted = f"{sample}; the shared counts are those of the sample"
     elif table.se_shared is not None:
         counted = "the counts being estimates, given with their standard errors (±)"
     else:
@@ -54,35 +52,28 @@ def _describe(table: OverlapTable) -> str:
     return f"{crawls} compared by their {things(table.level)}{rule}, {counted}."
 
 
-def _render_pairs(
-    table: OverlapTable, wanted: Sequence[tuple[str, str]], pairs: dict[tuple[str, str], Pair]
-) -> str:
-    columns = [
-        Column(header="a (earlier)"),
-        Column(header="b (later)"),
-        Column(header="of a in b", align="right"),
-        Column(header="of b in a", align="right"),
-        Column(header="Jaccard", align="right"),
-        Column(header="Dice–Sørensen", align="right"),
-        Column(header=f"shared {things(table.level)}", align="right"),
+def _render_pairs(table: OverlapTable, wanted: Iterable[tuple[str, str]], pairs: Pairs) -> str:
+    def write(pair: Pair) -> str:
+        error = "" if pair.se_shared is None else f" ± {pair.se_shared:,.0f}"
+        return f"{pair.n_shared:,}{error}"
+
+    numbers: list[tuple[str, Callable[[Pair], str]]] = [
+        ("of a in b", lambda pair: percent(pair.containment_a_in_b)),
+        ("of b in a", lambda pair: percent(pair.containment_b_in_a)),
+        ("Jaccard", lambda pair: f"{pair.jaccard:.3f}"),
+        ("Dice–Sørensen", lambda pair: f"{pair.dice:.3f}"),
+        (f"shared {things(table.level)}", write),
     ]
-    return render_table(columns, [[a, b, *_pair_cells(pairs.get((a, b)))] for a, b in wanted])
-
-
-def _pair_cells(pair: Pair | None) -> list[str]:
-    if pair is None:
-        return [UNKNOWN] * 5
-    error = "" if pair.se_shared is None else f" ± {pair.se_shared:,.0f}"
-    return [
-        percent(pair.containment_a_in_b),
-        percent(pair.containment_b_in_a),
-        f"{pair.jaccard:.3f}",
-        f"{pair.dice:.3f}",
-        f"{pair.n_shared:,}{error}",
+    columns = [Column(header="a (earlier)"), Column(header="b (later)")]
+    columns += [Column(header=header, align="right") for header, _ in numbers]
+    rows = [
+        [*labels, *(write(pairs[labels]) if labels in pairs else UNKNOWN for _, write in numbers)]
+        for labels in wanted
     ]
+    return render_table(columns, rows)
 
 
-def _render_many(table: OverlapTable, pairs: dict[tuple[str, str], Pair]) -> str:
+def _render_many(table: OverlapTable, pairs: Pairs) -> str:
     noun = things(table.level)
     matrix = _render_matrix(table, pairs)
     if max(len(line) for line in matrix.split("\n")) <= _WIDTH:
@@ -90,12 +81,11 @@ def _render_many(table: OverlapTable, pairs: dict[tuple[str, str], Pair]) -> str
             f"Per cent of the row's {noun} (earlier crawl) found in the column's (later crawl)"
         )
         return f"{caption}:\n\n{matrix}"
-    labels = [crawl.label for crawl in table.crawls]
-    neighbours = list(itertools.pairwise(labels))
+    neighbours = itertools.pairwise([crawl.label for crawl in table.crawls])
     return f"Each crawl with the next:\n\n{_render_pairs(table, neighbours, pairs)}"
 
 
-def _render_matrix(table: OverlapTable, pairs: dict[tuple[str, str], Pair]) -> str:
+def _render_matrix(table: OverlapTable, pairs: Pairs) -> str:
     # Columns are headed by numbers, because labels would make the matrix too wide.
     columns = [Column(header="", align="right"), Column(header="crawl")]
     columns += [Column(header=str(k), align="right") for k in range(2, table.n_crawls + 1)]

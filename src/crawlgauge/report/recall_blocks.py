@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.phrases import count, percent, span
-from crawlgauge.model.recall import FrontierBound, Recall, Reference, UniformCheck
+from crawlgauge.model.recall import FrontierBound, Recall, UniformCheck
+from crawlgauge.overlaps.table import Reference
 from crawlgauge.report.blocks import (
     Block,
+    Column,
     Field,
     Paragraph,
     cautions,
@@ -14,9 +16,8 @@ from crawlgauge.report.blocks import (
     notes,
     tabulate,
 )
+from crawlgauge.report.crawls import list_reasons
 from crawlgauge.report.words import explain_ranges, grouped, with_range
-
-__all__ = ["to_blocks"]
 
 _NOUNS = {"url": "URLs", "host": "hosts", "domain": "domains"}
 
@@ -64,8 +65,7 @@ def _say_reference(reference: Reference, recall: Recall) -> Block:
     if reference.n_repeated:
         parts.append(f"{reference.n_repeated:,} repeated")
     if reference.left_out:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in reference.left_out)
-        parts.append(f"left out: {reasons}")
+        parts.append(f"left out: {list_reasons(dict(reference.left_out))}")
     sampled = (
         f"The crawls are samples: only the {recall.n_looked_for:,} of them that belong to the "
         "sample can be looked for, and count."
@@ -79,7 +79,7 @@ def _say_reference(reference: Reference, recall: Recall) -> Block:
 
 def _say_crawls(recall: Recall, reference: Reference) -> list[Block]:
     fields: list[Field] = [
-        ("crawl", "crawl.label"),
+        (Column(header="crawl", is_crawl=True), "crawl.label"),
         ("date", lambda row: row.crawl.date.isoformat()),
         ("held", "n_held", grouped),
         ("of", "n_looked_for", grouped),

@@ -21,19 +21,6 @@ if TYPE_CHECKING:
     from crawlgauge.model.strata import Strata
     from crawlgauge.model.turnover import Turnover
 
-__all__ = [
-    "check_document",
-    "comparison_document",
-    "estimate_document",
-    "history_document",
-    "load_schema",
-    "plan_document",
-    "recall_document",
-    "sensitivity_document",
-    "strata_document",
-    "to_json",
-]
-
 _CRAWL = ("label", "date", "n_urls", "n_sampled", "damaged")
 _START = ("population", "persistence", "growth", "union", "held_ratio", "n_urls", "largest")
 
@@ -91,14 +78,23 @@ def history_document(turnover: "Turnover") -> dict[str, Any]:
     return _document("history", turnover, without=("per_crawl",), crawls=crawls)
 
 
-def plan_document(plan: "Plan", estimates: "Estimates") -> dict[str, Any]:
-    """Return a plan as plain data, with what it was made from."""
+def plan_document(plan: "Plan") -> dict[str, Any]:
+    """Return a plan as plain data, with what it starts from."""
+    from crawlgauge.report import plan_blocks
+
+    changed: dict[str, object] = {
+        name: _plain(getattr(plan, name), name) | {"statement": statement}
+        for name, statement in plan_blocks.say_parts(plan).items()
+    }
+    start = {name: _plain(getattr(plan.start, name), f"start.{name}") for name in _START}
     return _document(
         "plan",
         plan,
-        newest=_plain(estimates.crawls[-1], "newest"),
-        start={name: _plain(getattr(plan.start, name), f"start.{name}") for name in _START},
-        provenance=estimates.provenance.to_dict(),
+        without=("doubts",),
+        start=start,
+        comparison=plan_blocks.compare_schedules(plan),
+        warnings=list(plan_blocks.say_doubts(plan)),
+        **changed,
     )
 
 

@@ -15,8 +15,6 @@ from crawlgauge.report.blocks import (
 )
 from crawlgauge.report.words import one_in
 
-__all__ = ["to_blocks"]
-
 _MAX_CRAWLS = 8
 """Crawls in the table; those that move the coverage less are summed up in a sentence."""
 

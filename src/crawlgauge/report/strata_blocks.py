@@ -4,17 +4,12 @@ import csv
 import io
 from collections.abc import Iterator
 
+from crawlgauge.errors import printable
 from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.model.strata import Strata, StratumEstimate
 from crawlgauge.report.blocks import Block, Paragraph, cautions, notes, tabulate
 from crawlgauge.report.charts.chart import to_inert
 from crawlgauge.report.words import explain_ranges, with_range
-
-__all__ = [
-    "DEFAULT_TOP",
-    "to_blocks",
-    "to_csv",
-]
 
 DEFAULT_TOP = 20
 """As many rows as fit a screen with what is said around them."""
@@ -56,9 +51,7 @@ def to_blocks(strata: Strata, *, top: int | None = DEFAULT_TOP) -> list[Block]:
 
 def _write_name(stratum: StratumEstimate) -> str:
     """Write a name that breaks no line; hosts are what others chose to call them."""
-    name = "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in stratum.name
-    )
+    name = printable(stratum.name)
     if stratum.n_pooled:
         return f"{name} [{stratum.n_pooled:,}]"
     if len(name) > _MAX_NAME:
@@ -73,7 +66,9 @@ def _list_notes(strata: Strata, shown: tuple[StratumEstimate, ...]) -> Iterator[
     if n_left:
         yield f"{n_left:,} more, of which less is missing: crawlgauge strata --top all."
     unknown: dict[str, list[str]] = {}
-    for stratum in shown:
+    # What holds for all of them, the answer has said.
+    differ = len({stratum.coverage.reason for stratum in strata.strata}) > 1
+    for stratum in shown if differ else ():
         if stratum.coverage.value is None and stratum.coverage.reason:
             unknown.setdefault(stratum.coverage.reason, []).append(_write_name(stratum))
     for reason, labels in unknown.items():

@@ -17,8 +17,6 @@ from crawlgauge.report.blocks import (
 if TYPE_CHECKING:
     from rich.table import Table
 
-__all__ = ["print_blocks"]
-
 _STYLES: dict[Role, str] = {
     "answer": "bold",
     "heading": "bold",

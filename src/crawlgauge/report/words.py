@@ -1,34 +1,17 @@
-"""Words that the whole report shares: numbers with their ranges, statuses, reasons and counts."""
+"""Words that the whole report shares: numbers with their ranges, statuses, checks and counts."""
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from crawlgauge.model.estimates import Estimate, Status
-from crawlgauge.model.phrases import names, percent, percent_range
+from crawlgauge.errors import FitError
+from crawlgauge.model.phrases import load_texts, names, percent, percent_range
 
 if TYPE_CHECKING:
+    # A list of crawls is shown without what estimates are.
+    from crawlgauge.model.estimates import Check, Estimate, Status
     from crawlgauge.model.newest import Course
-
-__all__ = [
-    "CLOSED",
-    "COURSES",
-    "MARKS",
-    "STATUSES",
-    "UNKNOWN",
-    "Phrase",
-    "Tone",
-    "describe_basis",
-    "explain_ranges",
-    "grouped",
-    "join",
-    "name_checks",
-    "number_of",
-    "one_in",
-    "open_sentence",
-    "signed",
-    "spread",
-    "with_range",
-]
 
 Phrase = Callable[[float], str]
 """How a number of some kind is written."""
@@ -42,65 +25,45 @@ MARKS: Mapping[Tone, str] = {"good": "✓", "look": "!", "bad": "✕", "plain": 
 """What stands beside a judgement, so that nothing is said by colour alone."""
 
 
+def read_toml(name: str) -> dict[str, Any]:
+    """Read words or looks that ship with the report."""
+    place = resources.files("crawlgauge").joinpath("report", f"{name}.toml")
+    return tomllib.loads(place.read_text("utf-8"))
+
+
+_WORDS = read_toml("words")
+
+
 class StatusWords(NamedTuple):
-    """How a status is called and coloured, and what one, several and not one check of it say."""
+    """How a status is called and coloured, what one, several and no check of it say, and means."""
 
     word: str
     tone: Tone
     one: str
     several: str
+    meaning: str
     none: str = ""
 
 
-STATUSES: Mapping[Status, StatusWords] = {
-    "fail": StatusWords(
-        "failed",
-        "bad",
-        "says not to trust the number",
-        "say not to trust the number",
-        "say to trust the number",
-    ),
-    "warn": StatusWords("look", "look", "asks for a look", "ask for a look"),
-    "info": StatusWords(
-        "finding", "plain", "is a finding and no fault", "are findings and no faults"
-    ),
-    "ok": StatusWords("ok", "good", "is ok", "are ok"),
-    "na": StatusWords(
-        "not testable",
-        "plain",
-        "could not be run with this data",
-        "could not be run with this data",
-        "could be run with this data",
-    ),
+STATUSES: "Mapping[Status, StatusWords]" = {
+    status: StatusWords(**words) for status, words in _WORDS["checks"].items()
 }
 """The gravest first."""
 
-COURSES: "Mapping[Course, str]" = {
-    "in-line": "in line",
-    "drop": "drop",
-    "rise": "rise",
-    "unknown": "not known",
-}
+COURSES: "Mapping[Course, str]" = _WORDS["newest"]
 
 CLOSED = frozenset(
     {"lincoln-petersen", "chapman", "schnabel", "chao", "loglinear-mt", "loglinear-mth"}
 )
 """Estimators that assume an unchanging web."""
 
-_BASES = {
-    "interval": ("{} interval", "{} intervals"),
-    "empirical-band": (
-        "range calibrated on simulations",
-        "ranges from ways of reading the histories, calibrated on simulations",
-    ),
-}
-"""What ranges rest on: of one number, and of several."""
+_BASES: Mapping[str, tuple[str, str]] = _WORDS["ranges"]
 
 
 # ------------------------------------------------------------------------------- numbers and ranges
 
 
-def with_range(estimate: Estimate, phrase: Phrase) -> str:
+def with_range(estimate: "Estimate", phrase: Phrase) -> str:
     """Write an estimate, with its range in brackets where it has one.
 
     Parameters
@@ -112,6 +75,7 @@ def with_range(estimate: Estimate, phrase: Phrase) -> str:
 
     Examples
     --------
+    >>> from crawlgauge.model.estimates import Estimate
     >>> with_range(Estimate(value=0.462, low=0.448, high=0.476, basis="interval"), percent)
     '46 % (45–48 %)'
     >>> with_range(Estimate(value=0.462, low=0.4601, high=0.4639, basis="interval"), percent)
@@ -147,19 +111,23 @@ def _join_ends(low: str, high: str) -> str:
     return f"{number}{dash}{high}"
 
 
-def describe_basis(number: Estimate) -> str:
+def describe_basis(number: "Estimate") -> str:
     """Say what the range of a number rests on; empty if it has none."""
     one, _ = _BASES.get(number.basis, ("", ""))
     return one.format(percent(number.level))
 
 
-def explain_ranges(numbers: Iterable[tuple[str, Estimate]]) -> list[str]:
+def explain_ranges(
+    numbers: "Iterable[tuple[str, Estimate]]", where: str = "In brackets", what: str = "ranges"
+) -> list[str]:
     """Say what the ranges of several numbers rest on, or why there are none.
 
     Parameters
     ----------
     numbers
         The name and the value of each; a name may come several times.
+    where, what
+        How ranges are shown.
 
     Returns
     -------
@@ -169,6 +137,7 @@ def explain_ranges(numbers: Iterable[tuple[str, Estimate]]) -> list[str]:
 
     Examples
     --------
+    >>> from crawlgauge.model.estimates import Estimate
     >>> explain_ranges([("coverage", Estimate(value=0.4, low=0.3, high=0.5, basis="interval"))])
     ['In brackets: 95 % intervals.']
     """
@@ -177,9 +146,9 @@ def explain_ranges(numbers: Iterable[tuple[str, Estimate]]) -> list[str]:
     for name, number in numbers:
         if number.value is None or (number.basis == "none" and not number.reason):
             continue
-        explanation = ("No ranges", number.reason or "")
+        explanation = (f"No {what}", number.reason or "")
         if number.basis != "none":
-            explanation = ("In brackets", _BASES[number.basis][1].format(percent(number.level)))
+            explanation = (where, _BASES[number.basis][1].format(percent(number.level)))
         groups.setdefault(explanation, {})[name] = None
         everything[name] = None
     sentences = []
@@ -203,6 +172,19 @@ def grouped(number: float) -> str:
 def signed(number: float) -> str:
     """Write a number with its sign and three decimals."""
     return f"{number:+.3f}".replace("-", "−")
+
+
+def r_squared(share: float) -> str:
+    """Write how much of the variance a line explains, with as many nines as it has.
+
+    Examples
+    --------
+    >>> r_squared(0.8068), r_squared(0.99987)
+    ('R² 0.81', 'R² 0.9999')
+    """
+    text = f"{share:.2f}"
+    # 1.00 would claim too much.
+    return f"R² {text}" if text != "1.00" else f"R² {share:.4f}"
 
 
 def one_in(rate: float) -> str:
@@ -245,3 +227,89 @@ def open_sentence(text: str) -> str:
 def name_checks(ids: list[str]) -> str:
     """Name checks by their ids."""
     return f"check {ids[0]}" if len(ids) == 1 else f"checks {names(ids)}"
+
+
+# ------------------------------------------- what checks ask and mean: the texts of ``checks.toml``
+
+
+class Explanation(NamedTuple):
+    """What a check asks, for those who read its result.
+
+    Parameters
+    ----------
+    question
+        What it asks.
+    meaning
+        What it means if the answer is no, and what that does to the estimates.
+    computation
+        How it is computed, and what its effect and thresholds are.
+    advice
+        What to do.
+    next
+        What to do first, if there is one thing.
+    """
+
+    question: str
+    meaning: str
+    computation: str
+    advice: str
+    next: str = ""
+
+    @property
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """Headings with a paragraph each."""
+        return (
+            ("What it means", self.meaning),
+            ("How it is computed", self.computation),
+            ("What to do", self.advice),
+        )
+
+
+def _explain_all() -> dict[str, Explanation]:
+    texts = dict(load_texts("checks.toml"))
+    certainty = texts.pop("certainty")
+    return {
+        check: Explanation(
+            **{
+                part: parts[part].format(**certainty)
+                for part in Explanation._fields
+                if part in parts
+            }
+        )
+        for check, parts in texts.items()
+    }
+
+
+EXPLANATIONS: Mapping[str, Explanation] = _explain_all()
+"""By the id of the check, in the order in which checks are run."""
+
+
+def explain_check(check_id: str, checks: "Sequence[Check]") -> tuple[tuple[str, str], ...]:
+    """Explain a check and say what it found, as headings with a paragraph each.
+
+    Parameters
+    ----------
+    check_id
+        The check to explain.
+    checks
+        The results.
+
+    Raises
+    ------
+    FitError
+        If there is no such check.
+    """
+    if check_id not in EXPLANATIONS:
+        raise FitError(f"there is no check {check_id!r}; the checks are {', '.join(EXPLANATIONS)}")
+    spec = EXPLANATIONS[check_id]
+    found = (("What it found here", _describe(check)) for check in checks if check.id == check_id)
+    return ((check_id, spec.question), *found, *spec.parts)
+
+
+def _describe(check: "Check") -> str:
+    numbers = ""
+    if check.effect is not None:
+        numbers = f", effect {check.effect:+.3f}".replace("-", "−")
+    if check.threshold is not None:
+        numbers += f", threshold {check.threshold:g}"
+    return f"{check.status} ({STATUSES[check.status].meaning}{numbers}). {check.message}"

@@ -14,14 +14,12 @@ from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.provenance import Provenance, Setting
 
-__all__ = [
-    "CrawlTruth",
-    "SimulatedArchive",
-    "SimulatedCrawl",
-    "SimulatedTable",
-    "Truth",
-    "make_table",
-]
+__all__ = ["SimulatedArchive", "SimulatedTable"]
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Int32s = NDArray[np.int32]
 
 TRUTH_SCHEMA = "crawlgauge.truth/1"
 
@@ -114,7 +112,7 @@ class SimulatedCrawl:
 
     label: str
     date: dt.date
-    url_numbers: NDArray[np.int64]
+    url_numbers: Ints
 
     def __post_init__(self) -> None:
         numbers = np.asarray(self.url_numbers, dtype=np.int64)
@@ -122,7 +120,7 @@ class SimulatedCrawl:
         object.__setattr__(self, "url_numbers", numbers)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SimulatedArchive:
     """Simulated crawls, the truth behind them, and the URLs that the numbers stand for.
 
@@ -138,25 +136,29 @@ class SimulatedArchive:
 
     crawls: tuple[SimulatedCrawl, ...]
     truth: Truth
-    name_urls: Callable[[NDArray[np.int64]], list[str]]
+    name_urls: Callable[[Ints], list[str]]
+
+    def __repr__(self) -> str:
+        first, last = self.crawls[0].label, self.crawls[-1].label
+        return f"<SimulatedArchive of {len(self.crawls)} crawls, {first} to {last}>"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SimulatedTable(OverlapTable):
     """An overlap table that was simulated, with the truth behind it.
 
     Parameters
     ----------
     truth
-        What is true of its crawls; the other parts are those of every `OverlapTable`.
+        What is true of its crawls.
+    crawls, n_shared, se_shared, histories, level, key_rule, sample_rate, provenance, host_groups
+        As of every `OverlapTable`.
     """
 
     truth: Truth
 
 
-def make_table(
-    truth: Truth, n_shared: NDArray[np.int64], histories: Histories | None
-) -> SimulatedTable:
+def make_table(truth: Truth, n_shared: Ints, histories: Histories | None) -> SimulatedTable:
     """Return overlaps with the truth behind them.
 
     Parameters

@@ -9,8 +9,9 @@ import json
 import os
 import tempfile
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,8 @@ from crawlgauge.ingest.adding import add_crawl
 from crawlgauge.locations import DEFAULT_STORE, StrPath
 from crawlgauge.overlaps.files import write_overlaps
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
-from crawlgauge.simulate.archive import SimulatedArchive, SimulatedTable, Truth, make_table
+from crawlgauge.simulate.archive import Ints, SimulatedArchive, SimulatedTable, Truth, make_table
+from crawlgauge.store.files import partial_file
 
 __all__ = ["FILE_FORMS", "count_archive", "write_simulation"]
 
@@ -40,9 +42,7 @@ _NO_MARKS = str.maketrans("", "", "-:.T")
 _ADDRESS = "192.0.2.1"
 
 
-def _order_captures(
-    archive: SimulatedArchive, number: int
-) -> tuple[NDArray[np.int64], NDArray[np.datetime64]]:
+def _order_captures(archive: SimulatedArchive, number: int) -> tuple[Ints, NDArray[np.datetime64]]:
     """Return the URLs of a crawl in a random order, with times spread evenly over its days."""
     crawl = archive.crawls[number]
     rng = np.random.default_rng([archive.truth.seed, _STREAM, number])
@@ -207,55 +207,53 @@ def _to_warc(archive: SimulatedArchive, number: int) -> Iterator[bytes]:
 
 
 def _info_record(record_id: str, file_name: str, time: str, scenario: str) -> bytes:
-    block = (
-        f"software: crawlgauge {__version__}\r\n"
-        f"description: simulated crawl, scenario {scenario}\r\n"
-        "format: WARC File Format 1.1\r\n"
-        "conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/"
-        "warc-1.1/\r\n"
-    ).encode()
-    fields = [
-        ("WARC-Type", "warcinfo"),
-        ("WARC-Record-ID", record_id),
-        ("WARC-Date", time),
-        ("WARC-Filename", file_name),
-        ("Content-Type", "application/warc-fields"),
-    ]
-    return _record(fields, block)
+    block = f"""software: crawlgauge {__version__}
+description: simulated crawl, scenario {scenario}
+format: WARC File Format 1.1
+conformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/
+"""
+    fields = f"""WARC-Type: warcinfo
+WARC-Record-ID: {record_id}
+WARC-Date: {time}
+WARC-Filename: {file_name}
+Content-Type: application/warc-fields
+"""
+    return _record(fields, _to_crlf(block))
 
 
 def _response_record(url: str, time: str, record_id: str, info_id: str) -> bytes:
     page = _make_page(url)
-    head = (
-        "HTTP/1.1 200 OK\r\n"
-        "Content-Type: text/html; charset=utf-8\r\n"
-        f"Content-Length: {len(page)}\r\n"
-        "Connection: close\r\n\r\n"
-    ).encode()
-    fields = [
-        ("WARC-Type", "response"),
-        ("WARC-Record-ID", record_id),
-        ("WARC-Warcinfo-ID", info_id),
-        ("WARC-Date", time),
-        ("WARC-Target-URI", url),
-        ("WARC-IP-Address", _ADDRESS),
-        ("WARC-Payload-Digest", f"sha1:{_digest_sha1(page)}"),
-        ("Content-Type", "application/http; msgtype=response"),
-    ]
-    return _record(fields, head + page)
+    head = f"""HTTP/1.1 200 OK
+Content-Type: text/html; charset=utf-8
+Content-Length: {len(page)}
+Connection: close
+
+"""
+    fields = f"""WARC-Type: response
+WARC-Record-ID: {record_id}
+WARC-Warcinfo-ID: {info_id}
+WARC-Date: {time}
+WARC-Target-URI: {url}
+WARC-IP-Address: {_ADDRESS}
+WARC-Payload-Digest: sha1:{_digest_sha1(page)}
+Content-Type: application/http; msgtype=response
+"""
+    return _record(fields, _to_crlf(head) + page)
 
 
-def _record(fields: list[tuple[str, str]], block: bytes) -> bytes:
-    fields = [
-        *fields,
-        ("WARC-Block-Digest", f"sha1:{_digest_sha1(block)}"),
-        ("Content-Length", str(len(block))),
-    ]
-    head = "".join(["WARC/1.1\r\n", *(f"{name}: {value}\r\n" for name, value in fields), "\r\n"])
+def _record(fields: str, block: bytes) -> bytes:
+    head = f"""WARC/1.1
+{fields}WARC-Block-Digest: sha1:{_digest_sha1(block)}
+Content-Length: {len(block)}
+
+"""
     # A fixed time keeps the files of one seed equal to the byte.
-    return gzip.compress(
-        b"".join([head.encode(), block, b"\r\n\r\n"]), compresslevel=_GZIP_LEVEL, mtime=0
-    )
+    data = _to_crlf(head) + block + b"\r\n\r\n"
+    return gzip.compress(data, compresslevel=_GZIP_LEVEL, mtime=0)
+
+
+def _to_crlf(text: str) -> bytes:
+    return text.replace("\n", "\r\n").encode()
 
 
 def _make_id(name: str) -> str:
@@ -266,9 +264,6 @@ def _make_id(name: str) -> str:
 # ---------------------------------------------------- count the overlaps of simulated sets, exactly
 
 
-_MAX_SPREAD = 8
-
-
 def count_archive(archive: SimulatedArchive) -> SimulatedTable:
     """Count how many URLs each two crawls share, and up to 64 crawls how many have each history.
 
@@ -277,40 +272,22 @@ def count_archive(archive: SimulatedArchive) -> SimulatedTable:
     archive
         Whose sets to count.
     """
-    crawls = _number_closely([crawl.url_numbers for crawl in archive.crawls])
-    histories = _count_histories(crawls) if len(crawls) <= MAX_HISTORY_CRAWLS else None
-    n_shared = _count_pairs(crawls) if histories is None else histories.count_pairs()
-    return make_table(archive.truth, n_shared, histories)
-
-
-def _count_histories(crawls: Sequence[NDArray[np.int64]]) -> Histories:
-    held = np.zeros(_count_places(crawls), dtype=np.uint64)
-    for number, places in enumerate(crawls):
-        held[places] |= np.uint64(1 << number)
-    masks, counts = np.unique(held[held > 0], return_counts=True)
-    return Histories(n_crawls=len(crawls), masks=masks, counts=counts)
-
-
-def _count_pairs(crawls: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    n_shared = []
-    for places in crawls:
-        held = np.zeros(_count_places(crawls), dtype=np.bool_)
-        held[places] = True
-        n_shared.append([np.count_nonzero(held[others]) for others in crawls])
-    return np.array(n_shared)
-
-
-def _number_closely(crawls: Sequence[NDArray[np.int64]]) -> Sequence[NDArray[np.int64]]:
-    """Return the crawls' URLs as places in a table; far-flung numbers are put side by side."""
-    n_captures = sum(numbers.size for numbers in crawls)
-    if _count_places(crawls) <= _MAX_SPREAD * n_captures:
-        return crawls
-    _, places = np.unique(np.concatenate(crawls), return_inverse=True)
-    return np.split(places, np.cumsum([numbers.size for numbers in crawls])[:-1])
-
-
-def _count_places(crawls: Sequence[NDArray[np.int64]]) -> int:
-    return 1 + max(int(numbers.max(initial=0)) for numbers in crawls)
+    sizes = [crawl.url_numbers.size for crawl in archive.crawls]
+    numbers = np.concatenate([crawl.url_numbers for crawl in archive.crawls])
+    urls, places = np.unique(numbers, return_inverse=True)
+    crawls = np.split(places, np.cumsum(sizes)[:-1])
+    if len(crawls) > MAX_HISTORY_CRAWLS:
+        held = np.zeros((len(crawls), urls.size), dtype=np.bool_)
+        for row, of_crawl in zip(held, crawls, strict=True):
+            row[of_crawl] = True
+        n_shared = np.array([[row[other].sum() for other in crawls] for row in held])
+        return make_table(archive.truth, n_shared, None)
+    history = np.zeros(urls.size, dtype=np.uint64)
+    for number, of_crawl in enumerate(crawls):
+        history[of_crawl] |= np.uint64(1 << number)
+    masks, counts = np.unique(history, return_counts=True)
+    histories = Histories(n_crawls=len(crawls), masks=masks, counts=counts)
+    return make_table(archive.truth, histories.count_pairs(), histories)
 
 
 # ------ write simulated archives as the files that a real archive would have, with the truth beside
@@ -406,8 +383,12 @@ def _write_store(
 def _write_truth(truth: Truth, folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise SourceError(f"{folder} is a file; name a folder") from error
     except OSError as error:
-        raise SourceError(f"the folder {folder} cannot be made: {error.strerror}") from error
+        raise SourceError(
+            f"the folder {folder} cannot be made: {error.strerror}; name another one"
+        ) from error
     content = json.dumps(truth.to_dict(), indent=1).encode() + b"\n"
     _write_file(folder / "truth.json", [content], compress=False)
 
@@ -438,17 +419,16 @@ def _write_crawls(
 
 def _write_file(path: Path, blocks: Iterable[bytes], *, compress: bool) -> None:
     """Write a file that appears when it is whole."""
-    beside = path.with_name(f".{path.name}.part")
     try:
-        with beside.open("wb") as file:
-            if compress:
-                # Neither a time nor a name, so that files of one seed are equal to the byte.
-                with gzip.GzipFile("", "wb", compresslevel=_LEVEL, fileobj=file, mtime=0) as packed:
-                    packed.writelines(blocks)
-            else:
-                file.writelines(blocks)
-        beside.replace(path)
+        with partial_file(path.parent, path.name) as beside:
+            # Neither a time nor a name, so that files of one seed are equal to the byte.
+            with (
+                beside.open("wb") as file,
+                gzip.GzipFile("", "wb", _LEVEL, file, mtime=0)
+                if compress
+                else nullcontext(file) as out,
+            ):
+                out.writelines(blocks)
+            beside.replace(path)
     except OSError as error:
         raise SourceError(f"{path} cannot be written: {error.strerror}") from error
-    finally:
-        beside.unlink(missing_ok=True)

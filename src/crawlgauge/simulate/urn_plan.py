@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.errors import SimulationError
-from crawlgauge.simulate.archive import CrawlTruth, Truth
+from crawlgauge.simulate.archive import Bools, CrawlTruth, Floats, Ints, Truth
 from crawlgauge.simulate.urn_settings import (
     UrnSettings,
     choose_dates,
@@ -22,25 +21,13 @@ from crawlgauge.simulate.urn_settings import (
     years_since_first,
 )
 
-__all__ = [
-    "MAX_NOISY_COVERAGE",
-    "UrlTypes",
-    "UrnPlan",
-    "find_capture_scale",
-    "list_types",
-    "make_plan",
-    "make_random",
-    "make_truth",
-]
-
-
 # ----------------- gamma-distributed capture weights as a few nodes that give the same expectations
 
 
 _N_GRID = 4000
 
 
-_Nodes = tuple[NDArray[np.float64], NDArray[np.float64]]
+_Nodes = tuple[Floats, Floats]
 """A discrete distribution: the weights, and their shares, which add up to 1."""
 
 
@@ -67,7 +54,7 @@ def gamma_grid(cv: float) -> _Nodes:
     return weights, shares / shares.sum()
 
 
-def gauss_nodes(grid: _Nodes, n_nodes: int, breaks: NDArray[np.float64] | None = None) -> _Nodes:
+def gauss_nodes(grid: _Nodes, n_nodes: int, breaks: Floats | None = None) -> _Nodes:
     """Put a distribution on few nodes that keep the expectation of polynomials.
 
     Within each interval between breaks, where the functions to be integrated have a kink,
@@ -93,7 +80,7 @@ def gauss_nodes(grid: _Nodes, n_nodes: int, breaks: NDArray[np.float64] | None =
     return np.concatenate(of_weights), np.concatenate(of_shares)
 
 
-def _gauss_rule(weights: NDArray[np.float64], shares: NDArray[np.float64], n_nodes: int) -> _Nodes:
+def _gauss_rule(weights: Floats, shares: Floats, n_nodes: int) -> _Nodes:
     """Return Gauss's rule for a discrete measure, by Lanczos with full reorthogonalisation."""
     total = shares.sum()
     n_nodes = min(n_nodes, weights.size)
@@ -158,21 +145,21 @@ class UrnPlan:
     seed: int
     dates: tuple[dt.date, ...]
     labels: tuple[str, ...]
-    years: NDArray[np.float64]
+    years: Floats
     persistences: tuple[float, ...]
     weights: tuple[float, ...]
-    counts: NDArray[np.int64]
-    in_scope: NDArray[np.bool_]
-    populations: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-    host_weights: NDArray[np.float64] | None
+    counts: Ints
+    in_scope: Bools
+    populations: Ints
+    sizes: Ints
+    host_weights: Floats | None
 
     @property
     def n_crawls(self) -> int:
         """Number of crawls."""
         return len(self.dates)
 
-    def survival(self, crawl: int) -> NDArray[np.float64]:
+    def survival(self, crawl: int) -> Floats:
         """Return for each stratum the share that lives on from the crawl before to this one."""
         years = self.years[crawl] - self.years[crawl - 1]
         return np.array([persistence**years for persistence in self.persistences])
@@ -281,9 +268,7 @@ def make_truth(plan: UrnPlan, n_urls: Iterable[int], populations: Iterable[int])
     )
 
 
-def find_capture_scale(
-    weights: NDArray[np.float64], counts: NDArray[np.float64], size: float
-) -> float:
+def find_capture_scale(weights: Floats, counts: Floats, size: float) -> float:
     """Return the factor k for which ``sum(counts * min(1, k * weights))`` is `size`.
 
     URLs whose probability would exceed 1 are always captured, and the others make up the rest;
@@ -308,10 +293,10 @@ def find_capture_scale(
 
 def _choose_sizes(
     settings: UrnSettings,
-    years: NDArray[np.float64],
-    populations: NDArray[np.int64],
+    years: Floats,
+    populations: Ints,
     rng: np.random.Generator,
-) -> NDArray[np.int64]:
+) -> Ints:
     series = settings.coverage if settings.size is None else settings.size
     values = course_values(series, years, rng)
     coverages = values if settings.size is None else values / populations
@@ -322,7 +307,7 @@ def _choose_sizes(
         f"coverages from {coverages.min():g} to {coverages.max():g}; "
         "every crawl's must be above 0 and at most 1",
     )
-    sizes: NDArray[np.int64] = np.rint(coverages * populations).astype(np.int64)
+    sizes: Ints = np.rint(coverages * populations).astype(np.int64)
     require(
         sizes.min() >= 1,
         f"a crawl of {coverages.min():.3g} of {populations.min()} URLs holds none; raise the "
@@ -332,8 +317,8 @@ def _choose_sizes(
 
 
 def _make_strata(
-    settings: UrnSettings, years: NDArray[np.float64], populations: NDArray[np.int64]
-) -> tuple[tuple[float, ...], tuple[float, ...], NDArray[np.int64], NDArray[np.bool_]]:
+    settings: UrnSettings, years: Floats, populations: Ints
+) -> tuple[tuple[float, ...], tuple[float, ...], Ints, Bools]:
     """Return the strata: persistences, weights, counts, and when they are in scope."""
     parts = _scope_parts(settings, years.size)
     shares = np.array(
@@ -357,7 +342,7 @@ def _make_strata(
     return persistences, weights, counts, in_scope
 
 
-def _scope_parts(settings: UrnSettings, n_crawls: int) -> list[tuple[float, NDArray[np.bool_]]]:
+def _scope_parts(settings: UrnSettings, n_crawls: int) -> list[tuple[float, Bools]]:
     """Return for each part of the scope its share of the population and when it is in scope."""
     always = np.ones(n_crawls, dtype=np.bool_)
     change = settings.scope_change
@@ -370,12 +355,10 @@ def _scope_parts(settings: UrnSettings, n_crawls: int) -> list[tuple[float, NDAr
     return parts
 
 
-def _apportion(
-    shares: NDArray[np.float64], population: int, in_scope: NDArray[np.bool_]
-) -> NDArray[np.int64]:
+def _apportion(shares: Floats, population: int, in_scope: Bools) -> Ints:
     """Split a population by shares into whole numbers; those in scope add up to it exactly."""
     exact = shares * population
-    counts: NDArray[np.int64] = np.floor(exact).astype(np.int64)
+    counts: Ints = np.floor(exact).astype(np.int64)
     n_left = population - int(counts[in_scope].sum())
     inside = np.flatnonzero(in_scope)
     largest = inside[np.argsort(counts[inside] - exact[inside], kind="stable")]
@@ -405,10 +388,10 @@ class UrlTypes(NamedTuple):
         0 where the type is out of scope.
     """
 
-    stratum: NDArray[np.int64]
-    share: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    capture: NDArray[np.float64]
+    stratum: Ints
+    share: Floats
+    weight: Floats
+    capture: Floats
 
 
 def list_types(plan: UrnPlan, *, degree: int) -> UrlTypes:

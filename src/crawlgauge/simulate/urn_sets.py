@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.simulate.archive import SimulatedArchive, SimulatedCrawl
+from crawlgauge.simulate.archive import Bools, Ints, SimulatedArchive, SimulatedCrawl
 from crawlgauge.simulate.urn_plan import (
     UrnPlan,
     find_capture_scale,
@@ -16,9 +16,6 @@ from crawlgauge.simulate.urn_plan import (
 )
 from crawlgauge.simulate.urn_settings import UrnSettings, require
 
-__all__ = ["choose_among", "choose_from_cells", "draw_sets"]
-
-
 # ----------------------- draw without replacement: among single URLs, or among cells that hold many
 
 
@@ -26,7 +23,7 @@ _LIMIT = 10**9
 _WIDE_VARIANCE = 100
 
 
-def choose_among(rng: np.random.Generator, n: int, n_chosen: int) -> NDArray[np.bool_]:
+def choose_among(rng: np.random.Generator, n: int, n_chosen: int) -> Bools:
     """Choose `n_chosen` of `n` things at random and return for each whether it is chosen.
 
     Each thing is first chosen by itself, with the right probability; then the few too many or too
@@ -44,7 +41,7 @@ def choose_among(rng: np.random.Generator, n: int, n_chosen: int) -> NDArray[np.
     n_candidates = n_found if is_over else n - n_found
     n_left = abs(n_found - n_chosen)
     while n_left:
-        # Places are tried at random: listing all candidates would take longer than all the rest.
+        # Int32s are tried at random: listing all candidates would take longer than all the rest.
         n_tries = min(n, 16 + round(1.5 * n_left * n / n_candidates))
         places = rng.integers(0, n, n_tries)
         places = places[chosen[places] == is_over]
@@ -55,9 +52,7 @@ def choose_among(rng: np.random.Generator, n: int, n_chosen: int) -> NDArray[np.
     return chosen
 
 
-def choose_from_cells(
-    rng: np.random.Generator, counts: NDArray[np.int64], n_chosen: int
-) -> NDArray[np.int64]:
+def choose_from_cells(rng: np.random.Generator, counts: Ints, n_chosen: int) -> Ints:
     """Choose `n_chosen` things at random and return how many of them lie in each cell.
 
     This is the multivariate hypergeometric distribution. The cells are halved again and again,
@@ -87,10 +82,10 @@ def choose_from_cells(
 
 def _draw_hypergeometric(
     rng: np.random.Generator,
-    good: NDArray[np.int64],
-    bad: NDArray[np.int64],
-    n_drawn: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    good: Ints,
+    bad: Ints,
+    n_drawn: Ints,
+) -> Ints:
     """Draw the number of good ones; numpy's own function ends at a thousand million things."""
     is_large = good + bad >= _LIMIT
     result, small = np.zeros_like(good), ~is_large
@@ -101,10 +96,10 @@ def _draw_hypergeometric(
 
 def _approximate(
     rng: np.random.Generator,
-    good: NDArray[np.int64],
-    bad: NDArray[np.int64],
-    n_drawn: NDArray[np.int64],
-) -> NDArray[np.int64]:
+    good: Ints,
+    bad: Ints,
+    n_drawn: Ints,
+) -> Ints:
     rarer = np.minimum(good, bad)
     total = good + bad
     share = n_drawn / total
@@ -123,7 +118,7 @@ def _approximate(
 _SECTIONS = ("about", "teaching", "research", "library", "people", "news", "events")
 
 
-def name_university_urls(numbers: NDArray[np.int64], *, n_hosts: int = 150) -> list[str]:
+def name_university_urls(numbers: Ints, *, n_hosts: int = 150) -> list[str]:
     """Return a URL for each number; distinct numbers give distinct URLs.
 
     Parameters
@@ -242,7 +237,7 @@ class _Population:
             urls["last_seen"] = np.full(n, _NEVER, dtype=np.int16)
         return urls
 
-    def capture(self, crawl: int) -> NDArray[np.int64]:
+    def capture(self, crawl: int) -> Ints:
         """Return the numbers of the URLs that a crawl captures."""
         strata = np.flatnonzero(self._plan.in_scope[:, crawl]).tolist()
         settings = self._plan.settings
@@ -259,7 +254,7 @@ class _Population:
         ]
         return numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
 
-    def _choose_evenly(self, crawl: int, strata: list[int]) -> list[NDArray[np.bool_]]:
+    def _choose_evenly(self, crawl: int, strata: list[int]) -> list[Bools]:
         sizes = [self._strata[number]["number"].size for number in strata]
         parts = self._rng.multivariate_hypergeometric(
             sizes, int(self._plan.sizes[crawl]), method="marginals"
@@ -269,7 +264,7 @@ class _Population:
             for size, part in zip(sizes, parts, strict=True)
         ]
 
-    def _choose_by_weight(self, crawl: int, number: int, scale: float) -> NDArray[np.bool_]:
+    def _choose_by_weight(self, crawl: int, number: int, scale: float) -> Bools:
         n = self._strata[number]["number"].size
         if self._plan.settings.capture_cv > 0 or self._plan.host_weights is not None:
             return self._rng.random(n, dtype=np.float32) < scale * self._weights_of(number, crawl)
@@ -286,7 +281,7 @@ class _Population:
             weights *= of_hosts[urls["number"] % of_hosts.size]
         return weights
 
-    def _choose_with_memory(self, crawl: int, strata: list[int]) -> list[NDArray[np.bool_]]:
+    def _choose_with_memory(self, crawl: int, strata: list[int]) -> list[Bools]:
         columns = [self._strata[number]["last_seen"] for number in strata]
         chosen = _capture_with_memory(
             self._rng,
@@ -310,7 +305,7 @@ def _capture_with_memory(
     n_wanted: int,
     age: NDArray[np.int16],
     weights: NDArray[np.float32] | None,
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Choose URLs by when they were captured last: `age` crawls ago."""
     chosen = np.zeros(age.size, dtype=np.bool_)
     avoided = np.zeros(age.size, dtype=np.bool_)

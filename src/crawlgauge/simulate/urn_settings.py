@@ -1,39 +1,15 @@
 """What a simulated urn is told: its population, its crawls, and how they depart from the urn."""
 
 import datetime as dt
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.errors import SimulationError
 from crawlgauge.provenance import Setting
-
-__all__ = [
-    "Avoidance",
-    "Course",
-    "DatePlan",
-    "HostNoise",
-    "ScopeChange",
-    "Series",
-    "TableNoise",
-    "UrlClass",
-    "UrnSettings",
-    "change_length",
-    "change_settings",
-    "choose_dates",
-    "course_values",
-    "describe",
-    "first_value",
-    "flatten_settings",
-    "is_noisy",
-    "label_dates",
-    "require",
-    "years_since_first",
-]
+from crawlgauge.simulate.archive import Floats
 
 
 def require(is_possible: bool, message: str) -> None:
@@ -53,6 +29,35 @@ def require(is_possible: bool, message: str) -> None:
     """
     if not is_possible:
         raise SimulationError(message)
+
+
+def require_within(settings: object, **intervals: str) -> None:
+    """Refuse settings that lie outside their intervals; None lies in all.
+
+    Parameters
+    ----------
+    settings
+        Whose attributes they are.
+    **intervals
+        By the attributes' names: ``(0, 1]`` is above 0 and at most 1.
+
+    Raises
+    ------
+    SimulationError
+        If one of them does.
+    """
+    for name, interval in intervals.items():
+        value, (low, high) = getattr(settings, name), map(float, interval[1:-1].split(","))
+        if value is None:
+            continue
+        is_above = value > low if interval[0] == "(" else value >= low
+        is_below = value < high if interval[-1] == ")" else value <= high
+        words = f"{'above' if interval[0] == '(' else 'at least'} {low:g}"
+        if value == high == float("inf"):
+            words += " and finite"
+        elif high < float("inf"):
+            words += f" and {'below' if interval[-1] == ')' else 'at most'} {high:g}"
+        require(is_above and is_below, f"{name} is {value}; it must be {words}")
 
 
 # --------------------------------------------------------------------- A number that each crawl has
@@ -80,22 +85,14 @@ class Course:
     jump: float = 1.0
 
     def __post_init__(self) -> None:
-        require(
-            self.growth_per_year > -1,
-            f"a growth of {self.growth_per_year} a year; it must be above -1, which is a loss of "
-            "all",
-        )
-        require(self.noise_sd >= 0, f"a noise of {self.noise_sd}; it cannot be negative")
-        require(self.jump > 0, f"a jump by the factor {self.jump}; it must be above 0")
+        require_within(self, growth_per_year="(-1, inf)", noise_sd="[0, inf)", jump="(0, inf)")
 
 
 Series = float | Course | tuple[float, ...]
 """One number for all crawls, a course, or a number for each crawl."""
 
 
-def course_values(
-    series: Series, years: NDArray[np.float64], rng: np.random.Generator
-) -> NDArray[np.float64]:
+def course_values(series: Series, years: Floats, rng: np.random.Generator) -> Floats:
     """Return the value of a series at each crawl.
 
     Parameters
@@ -127,13 +124,6 @@ def course_values(
     return np.full(years.size, float(series))
 
 
-def first_value(series: Series) -> float:
-    """Return the value of a series at the first crawl, before noise."""
-    if isinstance(series, Course):
-        return series.first
-    return float(series[0]) if isinstance(series, Sequence) else float(series)
-
-
 # ----------------------------------------------------------------- when simulated crawls take place
 
 
@@ -153,7 +143,8 @@ class DatePlan:
     first
         Date of the first.
     months_between
-        Months from one crawl to the next; the mean of them where dates are irregular.
+        Months from one crawl to the next; the mean of them where dates are irregular. For crawls
+        that are closer together give the dates themselves.
     irregular
         Whether all but the first and the last date are drawn at random, at least two weeks apart.
     """
@@ -164,12 +155,7 @@ class DatePlan:
     irregular: bool = False
 
     def __post_init__(self) -> None:
-        require(self.n_crawls >= 1, f"{self.n_crawls} crawls; an archive needs at least one")
-        require(
-            self.months_between >= 1,
-            f"{self.months_between} months between crawls; at least one is needed. "
-            "Give the dates themselves for crawls that are closer together",
-        )
+        require_within(self, n_crawls="[1, inf)", months_between="[1, inf)")
         require(
             self.first.day <= _LAST_DAY_OF_EVERY_MONTH,
             f"a series cannot begin on {self.first}: not every month has that day",
@@ -182,6 +168,12 @@ class DatePlan:
             self.first.replace(year=self.first.year + int(month) // 12, month=int(month) % 12 + 1)
             for month in months
         )
+
+
+def require_dates(dates: DatePlan | tuple[dt.date, ...]) -> None:
+    """Refuse dates that are given, but none of them or in another order than that of time."""
+    is_possible = isinstance(dates, DatePlan) or (dates and list(dates) == sorted(dates))
+    require(bool(is_possible), "give at least one date, and dates in rising order")
 
 
 def choose_dates(
@@ -254,7 +246,7 @@ def label_dates(dates: tuple[dt.date, ...]) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def years_since_first(dates: tuple[dt.date, ...]) -> NDArray[np.float64]:
+def years_since_first(dates: tuple[dt.date, ...]) -> Floats:
     """Return for each date the years since the first."""
     return np.array([(date - dates[0]).days / DAYS_PER_YEAR for date in dates])
 
@@ -285,13 +277,7 @@ class UrlClass:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        require(0 < self.share <= 1, f"a class with the share {self.share}; above 0 and at most 1")
-        if self.persistence is not None:
-            _require_share("persistence", self.persistence)
-        require(
-            0 < self.weight < float("inf"),
-            f"a class with the weight {self.weight}; it must be above 0",
-        )
+        require_within(self, share="(0, 1]", persistence="(0, 1]", weight="(0, inf)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,8 +296,7 @@ class Avoidance:
     probability: float = 1.0
 
     def __post_init__(self) -> None:
-        require(self.n_crawls >= 1, f"avoidance of the last {self.n_crawls} crawls; at least one")
-        _require_share("the probability of avoidance", self.probability)
+        require_within(self, n_crawls="[1, inf)", probability="(0, 1]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,7 +315,7 @@ class ScopeChange:
     from_crawl: int | None = None
 
     def __post_init__(self) -> None:
-        _require_share("the share that two scopes have in common", self.share_common)
+        require_within(self, share_common="(0, 1]")
 
     def index(self, n_crawls: int) -> int:
         """Return the first crawl with the new scope.
@@ -371,8 +356,7 @@ class HostNoise:
 
     def __post_init__(self) -> None:
         # Of one host no part is preferred.
-        is_possible = self.n_hosts > 1 and self.sd > 0
-        require(is_possible, "host noise needs at least two hosts and an sd above 0")
+        require_within(self, n_hosts="[2, inf)", sd="(0, inf)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -394,8 +378,7 @@ class TableNoise:
     pair_sd: float = 0.0
 
     def __post_init__(self) -> None:
-        is_possible = self.column_sd >= 0 and self.row_sd >= 0 and self.pair_sd >= 0
-        require(is_possible, "the standard deviations of noise cannot be negative")
+        require_within(self, column_sd="[0, inf)", row_sd="[0, inf)", pair_sd="[0, inf)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -459,20 +442,13 @@ class UrnSettings:
     n_hosts: int = 150
 
     def __post_init__(self) -> None:
-        _require_share("persistence", self.persistence)
-        if isinstance(self.dates, tuple):
-            require(bool(self.dates), "no dates were given; an archive needs at least one crawl")
-            is_rising = list(self.dates) == sorted(self.dates)
-            require(is_rising, "the dates of crawls must be given in rising order")
+        require_within(self, persistence="(0, 1]", capture_cv="[0, inf)")
+        require_within(self, reseeded_share="[0, 1)", n_hosts="[1, inf)")
+        require_dates(self.dates)
         total = sum(kind.share for kind in self.classes)
         require(
             abs(total - 1) < _LOST_IN_ADDING,
             f"the shares of the classes add up to {total:g}, not to 1",
-        )
-        require(self.capture_cv >= 0, f"a capture CV of {self.capture_cv}; it cannot be negative")
-        require(
-            0 <= self.reseeded_share < 1,
-            f"a re-seeded share of {self.reseeded_share}; it must be at least 0 and below 1",
         )
         require(
             self.avoidance is None or self.reseeded_share == 0,
@@ -483,7 +459,6 @@ class UrnSettings:
             "a population cannot jump at random, as its URLs live on from crawl to crawl; "
             "use noise of the coverage, or the column noise of tables",
         )
-        require(self.n_hosts >= 1, f"{self.n_hosts} hosts; at least one is needed")
         if self.scope_change is not None:
             self.scope_change.index(self.n_crawls)
 
@@ -564,13 +539,8 @@ def _change_first(series: Series, value: float) -> Series:
     if isinstance(series, Course):
         return replace(series, first=value)
     if isinstance(series, tuple):
-        factor = value / first_value(series)
-        return tuple(number * factor for number in series)
+        return tuple(number * (value / series[0]) for number in series)
     return value
-
-
-def _require_share(name: str, share: float) -> None:
-    require(0 < share <= 1, f"{name} is {share}; it must be above 0 and at most 1")
 
 
 def is_noisy(series: Series | None) -> bool:
@@ -596,12 +566,22 @@ def describe(settings: UrnSettings) -> str:
     --------
     >>> print(describe(UrnSettings(scenario="pure")))
     pure: 15 crawls, half a year apart, from 2013-12-15 on.
-    At any time a crawl could reach 200,000 URLs.
+    URLs that a crawl could reach: 200,000.
     73 % of them live on for a year; new ones take the places of the others.
-    Each crawl captures 46 % of them, chosen at random.
+    Captured by each crawl: 46 % of them, chosen at random.
     """
-    sentences = (_tell_dates, _tell_population, _tell_capture, _tell_departures)
-    return "\n".join(itertools.chain.from_iterable(tell(settings) for tell in sentences))
+    return "\n".join(_list_sentences(settings))
+
+
+def describe_dates(dates: DatePlan | tuple[dt.date, ...]) -> str:
+    """Tell how many crawls there are, and when."""
+    if not isinstance(dates, DatePlan):
+        return f"{len(dates)} crawls at given dates from {dates[0]} to {dates[-1]}"
+    if dates.irregular:
+        last = dates.regular_dates()[-1]
+        return f"{dates.n_crawls} crawls at irregular dates between {dates.first} and {last}"
+    months = _MONTHS_IN_WORDS.get(dates.months_between, f"{dates.months_between} months")
+    return f"{dates.n_crawls} crawls, {months} apart, from {dates.first} on"
 
 
 def flatten_settings(settings: UrnSettings) -> dict[str, Setting]:
@@ -635,77 +615,29 @@ def _flatten(name: str, value: object) -> Iterator[tuple[str, Setting]]:
         yield name, value
 
 
-def _tell_dates(settings: UrnSettings) -> Iterator[str]:
-    dates = settings.dates
-    if not isinstance(dates, DatePlan):
-        when = f"{len(dates)} crawls at given dates from {dates[0]} to {dates[-1]}"
-    elif dates.irregular:
-        last = dates.regular_dates()[-1]
-        when = f"{dates.n_crawls} crawls at irregular dates between {dates.first} and {last}"
-    else:
-        months = _MONTHS_IN_WORDS.get(dates.months_between, f"{dates.months_between} months")
-        when = f"{dates.n_crawls} crawls, {months} apart, from {dates.first} on"
-    yield f"{settings.scenario}: {when}."
-
-
-def _tell_population(settings: UrnSettings) -> Iterator[str]:
-    yield _tell_series(
-        settings.population,
-        _count,
-        ("Crawls could reach", "The first crawl could reach", "At any time a crawl could reach"),
-        "URLs",
-    )
-    if len(settings.classes) == 1:
-        persistence = settings.class_persistences[0]
-        yield (
-            f"{_percent(persistence)} of them live on for a year; new ones take the places of the "
-            "others."
-        )
-        return
-    for kind, persistence in zip(settings.classes, settings.class_persistences, strict=True):
+def _list_sentences(settings: UrnSettings) -> Iterator[str]:
+    yield f"{settings.scenario}: {describe_dates(settings.dates)}."
+    yield f"URLs that a crawl could reach: {_tell_series(settings.population, _count)}."
+    kinds = list(zip(settings.classes, settings.class_persistences, strict=True))
+    for kind, persistence in kinds if len(kinds) > 1 else ():
         weight = "" if settings.is_even else f" and are captured with the weight {kind.weight:g}"
         yield (
             f"{_percent(kind.share)} of them are of a kind of which {_percent(persistence)} live "
             f"on for a year{weight}."
         )
-
-
-def _tell_capture(settings: UrnSettings) -> Iterator[str]:
-    series, tell, of_what = settings.coverage, _percent, "of them"
+    if len(kinds) == 1:
+        lives_on = _percent(kinds[0][1])
+        yield f"{lives_on} of them live on for a year; new ones take the places of the others."
+    captured = _tell_series(settings.coverage, lambda share: f"{_percent(share)} of them")
     if settings.size is not None:
-        series, tell = settings.size, _count
-    elif settings.is_even and not settings.has_memory:
-        of_what = "of them, chosen at random"
-    is_level = isinstance(series, Course) and series.growth_per_year == 0 and series.jump == 1
-    first = "A typical crawl captures" if is_level else "The first crawl captures"
-    yield _tell_series(series, tell, ("Crawls capture", first, "Each crawl captures"), of_what)
+        captured = _tell_series(settings.size, _count)
+    at_random = settings.is_even and not settings.has_memory
+    yield f"Captured by each crawl: {captured}{', chosen at random' if at_random else ''}."
     if settings.capture_cv > 0:
         yield (
             "Some URLs are captured more readily than others, in every crawl: their weights are "
             f"gamma-distributed with a coefficient of variation of {settings.capture_cv:g}."
         )
-
-
-def _tell_series(
-    series: Series, tell: Callable[[float], str], subjects: tuple[str, str, str], of_what: str
-) -> str:
-    of_given, of_course, of_each = subjects
-    if isinstance(series, tuple):
-        return f"{of_given} from {tell(min(series))} to {tell(max(series))} {of_what}, as given."
-    if not isinstance(series, Course):
-        return f"{of_each} {tell(series)} {of_what}."
-    words = [f"{of_course} {tell(series.first)} {of_what}"]
-    if series.growth_per_year != 0:
-        more = "more" if series.growth_per_year > 0 else "less"
-        words.append(f"{_percent(abs(series.growth_per_year))} {more} each year")
-    if series.jump != 1:
-        words.append(f"{series.jump:g} times that from the middle of the series on")
-    if series.noise_sd > 0:
-        words.append(f"with log-normal noise of sd {series.noise_sd:g} from crawl to crawl")
-    return f"{', '.join(words)}."
-
-
-def _tell_departures(settings: UrnSettings) -> Iterator[str]:
     if (avoidance := settings.avoidance) is not None:
         last = "crawl" if avoidance.n_crawls == 1 else f"{avoidance.n_crawls} crawls"
         yield (
@@ -713,10 +645,7 @@ def _tell_departures(settings: UrnSettings) -> Iterator[str]:
             f"{last} captured, as long as others are left."
         )
     if settings.reseeded_share > 0:
-        yield (
-            f"{_percent(settings.reseeded_share)} of each crawl are URLs taken over from the crawl "
-            "before."
-        )
+        yield f"{_percent(settings.reseeded_share)} of each crawl are taken from the one before."
     if (change := settings.scope_change) is not None:
         yield (
             f"From crawl {change.index(settings.n_crawls) + 1} on the configuration is another: "
@@ -734,6 +663,21 @@ def _tell_departures(settings: UrnSettings) -> Iterator[str]:
             f"(sd {noise.column_sd:g}), of each crawl's quality as a marker (sd {noise.row_sd:g}) "
             f"and of each pair (sd {noise.pair_sd:g})."
         )
+
+
+def _tell_series(series: Series, tell: Callable[[float], str]) -> str:
+    if isinstance(series, tuple):
+        return f"from {tell(min(series))} to {tell(max(series))}, as given"
+    if not isinstance(series, Course):
+        return tell(series)
+    growth, words = series.growth_per_year, [tell(series.first)]
+    if growth != 0:
+        words += ["at first", f"{_percent(abs(growth))} {'more' if growth > 0 else 'less'} a year"]
+    if series.jump != 1:
+        words.append(f"{series.jump:g} times that from the middle of the series on")
+    if series.noise_sd > 0:
+        words.append(f"with log-normal noise of sd {series.noise_sd:g} from crawl to crawl")
+    return ", ".join(words).replace(", at first", " at first")
 
 
 def _percent(number: float) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.overlaps.histories import Histories
-from crawlgauge.simulate.archive import SimulatedTable, make_table
+from crawlgauge.simulate.archive import Bools, Floats, Ints, SimulatedTable, make_table
 from crawlgauge.simulate.urn_plan import (
     MAX_NOISY_COVERAGE,
     UrnPlan,
@@ -21,9 +21,6 @@ from crawlgauge.simulate.urn_plan import (
 )
 from crawlgauge.simulate.urn_sets import choose_from_cells
 from crawlgauge.simulate.urn_settings import TableNoise, UrnSettings, require
-
-__all__ = ["compute_moments", "draw_table"]
-
 
 # ---------------------------------- mean and covariance of the sizes and overlaps that an urn gives
 
@@ -46,10 +43,10 @@ class Moments:
         Of each two.
     """
 
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    mean: NDArray[np.float64]
-    covariance: NDArray[np.float64]
+    first: Ints
+    last: Ints
+    mean: Floats
+    covariance: Floats
 
 
 def compute_moments(plan: UrnPlan) -> Moments:
@@ -89,10 +86,10 @@ def compute_moments(plan: UrnPlan) -> Moments:
 
 def _expect_joint(
     plan: UrnPlan,
-    products: NDArray[np.float64],
-    capture: NDArray[np.float64],
-    share: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    products: Floats,
+    capture: Floats,
+    share: Floats,
+) -> Floats:
     """Return for each two counts the expected probability of capture by the crawls of both."""
     joint = (products * share) @ products.T
     padded = np.concatenate([capture, np.ones((1, share.size))])
@@ -103,9 +100,7 @@ def _expect_joint(
 
 
 @functools.lru_cache(maxsize=16)
-def _list_common(
-    n_crawls: int, is_even: bool
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _list_common(n_crawls: int, is_even: bool) -> tuple[Ints, Ints, Ints]:
     """List two counts that have a crawl in common, and their three crawls.
 
     Crawls that are lacking stand as `n_crawls`.
@@ -120,9 +115,7 @@ def _list_common(
     return rows, columns, np.sort(four, axis=1)[:, :3].T
 
 
-def _expect_both(
-    plan: UrnPlan, first: NDArray[np.int64], last: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _expect_both(plan: UrnPlan, first: Ints, last: Ints) -> Floats:
     """Return P: how much rarer it is that two URLs are both drawn where the size is exact."""
     log_rho = np.log1p(-1 / np.maximum(plan.sizes, 2)) - np.log1p(-1 / plan.populations)
     log_rho[plan.sizes == 1] = -np.inf
@@ -143,10 +136,10 @@ _FEW = 50
 _RELATIVE_JITTER = 1e-9
 
 
-def draw_pairs(plan: UrnPlan) -> NDArray[np.int64]:
+def draw_pairs(plan: UrnPlan) -> Ints:
     """Draw how many URLs each two crawls share; the diagonal holds the sizes.
 
-    Counts have the mean and covariance that sets would have. Their distribution is normal, and
+    Ints have the mean and covariance that sets would have. Their distribution is normal, and
     Poisson where fewer than 50 are expected.
 
     Parameters
@@ -196,13 +189,13 @@ def _find_law(plan: UrnPlan) -> tuple[NDArray[Any], ...]:
     deviation = np.sqrt(np.maximum(np.diag(moments.covariance), 0))
     divisor = np.where(deviation > 0, deviation, 1)
     correlation = moments.covariance / np.outer(divisor, divisor)
-    # Counts that cannot vary, and rounding, must not stop the factorisation.
+    # Ints that cannot vary, and rounding, must not stop the factorisation.
     np.fill_diagonal(correlation, 1 + _RELATIVE_JITTER)
     factor = np.linalg.cholesky(correlation)
     return moments.first, moments.last, moments.mean, deviation, factor
 
 
-def _to_poisson(mean: NDArray[np.float64], noise: NDArray[np.float64]) -> NDArray[np.int64]:
+def _to_poisson(mean: Floats, noise: Floats) -> Ints:
     """Return Poisson counts that stand where the standard normal `noise` stands in its law."""
     counts = np.zeros(mean.size, dtype=np.int64)
     for index, (expected, deviate) in enumerate(zip(mean, noise, strict=True)):
@@ -222,8 +215,6 @@ def _to_poisson(mean: NDArray[np.float64], noise: NDArray[np.float64]) -> NDArra
 _MAX_FAST_CELLS = 1 << 16
 _MAX_CELLS = 1 << 22
 _MAX_CRAWLS = 20
-
-Counts = NDArray[np.int64]
 
 
 def draw_histories(plan: UrnPlan) -> Histories:
@@ -300,11 +291,11 @@ class _Cells:
         self.living = np.concatenate([self.living - captured, captured], axis=1)
         self.dead = np.concatenate([self.dead, np.zeros_like(self.dead)])
 
-    def _bury(self, n_dead: Counts) -> None:
+    def _bury(self, n_dead: Ints) -> None:
         self.dead += n_dead.sum(axis=0)
         self.living = self.living - n_dead
 
-    def _spread(self, rows: NDArray[np.int64], counts: Counts) -> Counts:
+    def _spread(self, rows: Ints, counts: Ints) -> Ints:
         spread = np.zeros_like(self.living)
         spread[rows] = counts
         return spread
@@ -312,10 +303,10 @@ class _Cells:
     def _capture_with_memory(
         self,
         crawl: int,
-        reachable: Counts,
+        reachable: Ints,
         n_wanted: int,
-        weights: NDArray[np.float64] | None,
-    ) -> Counts:
+        weights: Floats | None,
+    ) -> Ints:
         avoided, seeded = np.zeros_like(reachable), np.zeros_like(reachable)
         settings = self._plan.settings
         if settings.avoidance is not None:
@@ -339,7 +330,7 @@ class _Cells:
         share = np.minimum(1, scale * weights)
         return seeded + self._rng.binomial(pool, share[:, None])
 
-    def _captured_since(self, first: int) -> NDArray[np.bool_]:
+    def _captured_since(self, first: int) -> Bools:
         """Tell for each history whether one of the crawls from `first` on holds the URL."""
         histories = np.arange(self.living.shape[1])
         return histories >= 1 << max(first, 0)
@@ -394,7 +385,7 @@ def draw_table(
     return make_table(make_truth(plan, np.diag(n_shared), populations), n_shared, histories)
 
 
-def _add_noise(plan: UrnPlan, noise: TableNoise, n_shared: Counts) -> tuple[Counts, Counts]:
+def _add_noise(plan: UrnPlan, noise: TableNoise, n_shared: Ints) -> tuple[Ints, Ints]:
     """Return overlaps with noise, and the populations that follow from it."""
     rng = make_random(plan.seed, "noise")
     n, sizes = plan.n_crawls, np.diag(n_shared)

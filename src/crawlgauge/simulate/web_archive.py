@@ -1,6 +1,5 @@
 """Archives of a simulated web: crawls of a graph that changes between them, and their truth."""
 
-import datetime as dt
 import itertools
 import math
 from collections.abc import Sequence
@@ -8,24 +7,20 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.core.frontier import crawl_frontier
-from crawlgauge.simulate.archive import CrawlTruth, SimulatedArchive, SimulatedCrawl, Truth
-from crawlgauge.simulate.urn_settings import choose_dates, label_dates, require, years_since_first
+from crawlgauge.simulate.archive import (
+    Bools,
+    CrawlTruth,
+    Int32s,
+    Ints,
+    SimulatedArchive,
+    SimulatedCrawl,
+    Truth,
+)
+from crawlgauge.simulate.urn_settings import choose_dates, label_dates, years_since_first
 from crawlgauge.simulate.web_graph import Web, evolve_web, find_distances, list_links, rank_pages
 from crawlgauge.simulate.web_settings import CrawlerSettings, TrapKind, WebSettings
-
-__all__ = [
-    "NEVER",
-    "CrawlTask",
-    "View",
-    "WebNames",
-    "fetch_pages",
-    "number_trap_urls",
-    "simulate_crawlers",
-]
-
 
 # -------------------------- crawlers: each policy says which of the crawlable pages a crawl fetches
 
@@ -80,18 +75,18 @@ class CrawlTask:
 
     view: View
     budget: int
-    last_crawl: NDArray[np.int32]
+    last_crawl: Int32s
     newest_crawl: int
-    has_trap: NDArray[np.bool_]
+    has_trap: Bools
     n_trap_links: int
-    slow_hosts: NDArray[np.bool_]
+    slow_hosts: Bools
 
 
 class Fetch(NamedTuple):
     """What a crawl fetched: places of pages, and how many pages of each host's trap."""
 
-    pages: NDArray[np.int64]
-    n_in_trap: NDArray[np.int64]
+    pages: Ints
+    n_in_trap: Ints
 
 
 def fetch_pages(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Generator) -> Fetch:
@@ -125,7 +120,7 @@ def fetch_pages(task: CrawlTask, crawler: CrawlerSettings, rng: np.random.Genera
     return Fetch(pages, np.zeros(task.has_trap.size, dtype=np.int64))
 
 
-def _draw(places: NDArray[np.int64], n_wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _draw(places: Ints, n_wanted: int, rng: np.random.Generator) -> Ints:
     return rng.choice(places, size=min(n_wanted, places.size), replace=False, shuffle=False)
 
 
@@ -190,7 +185,7 @@ def _measure_fetch(
 
 
 def _measure_persistence(
-    populations: Sequence[NDArray[np.int64]], years: Sequence[float]
+    populations: Sequence[Ints], years: Sequence[float]
 ) -> tuple[float | None, float | None]:
     """Measure which share of the crawlable population is crawlable a year later.
 
@@ -205,7 +200,7 @@ def _measure_persistence(
     return math.prod(share ** (1 / span) for share in shares), whole ** (1 / span)
 
 
-def _surviving_share(before: NDArray[np.int64], after: NDArray[np.int64]) -> float:
+def _surviving_share(before: Ints, after: Ints) -> float:
     return np.intersect1d(before, after, assume_unique=True).size / before.size
 
 
@@ -224,9 +219,7 @@ _CRAWL_MASK = (1 << (60 - _CRAWL_SHIFT)) - 1
 _ORDINAL_MASK = (1 << _HOST_SHIFT) - 1
 
 
-def number_trap_urls(
-    n_in_trap: NDArray[np.int64], *, kind: TrapKind, n_crawl: int
-) -> NDArray[np.int64]:
+def number_trap_urls(n_in_trap: Ints, *, kind: TrapKind, n_crawl: int) -> Ints:
     """Return the numbers of the URLs that a crawl fetched inside traps.
 
     A calendar leads through the same URLs again; session ids are new in each crawl.
@@ -265,11 +258,11 @@ class WebNames:
      'https://www.university-0.example/2.html', 'https://www.university-0.example/research/3.html']
     """
 
-    hosts: NDArray[np.int32]
-    parents: NDArray[np.int32]
+    hosts: Int32s
+    parents: Int32s
     n_seeds: int
 
-    def __call__(self, numbers: NDArray[np.int64]) -> list[str]:
+    def __call__(self, numbers: Ints) -> list[str]:
         """Return the URL of each number."""
         folders: dict[int, str] = {}
         return [
@@ -314,108 +307,80 @@ class WebNames:
 _OF_THE_WEB, _OF_THE_HOSTS, _OF_THE_DATES, _OF_THE_CRAWLS, _OF_THE_REPEATS = range(5)
 
 
-def simulate_crawlers(
-    settings: Sequence[WebSettings], *, seed: int
-) -> tuple[SimulatedArchive, ...]:
-    """Simulate several crawlers that visit one and the same web at the same dates.
+def simulate_crawler(settings: WebSettings, *, seed: int) -> SimulatedArchive:
+    """Simulate a crawler that visits a changing web at several dates.
 
-    Each archive is the one that its settings alone give; the web is made once.
+    Crawlers that differ in their settings meet the same web if its settings, the dates and the seed
+    are equal.
 
     Parameters
     ----------
     settings
-        Equal in the web and the dates; crawlers, traps and names of scenarios may differ.
+        The web, its dates and the crawler.
     seed
         Equal seeds give equal archives.
     """
-    first = settings[0]
-    require(
-        all((one.graph, one.dates) == (first.graph, first.dates) for one in settings),
-        "crawlers of one web need the same graph settings and dates",
-    )
-    dates = choose_dates(first.dates, _random(seed, _OF_THE_DATES))
+    graph, crawler, traps = settings.graph, settings.crawler, settings.traps
+    dates = choose_dates(settings.dates, _random(seed, _OF_THE_DATES))
     labels, years = label_dates(dates), years_since_first(dates).tolist()
-    visitors = [_Visitor(one, seed) for one in settings]
-    populations = []
-    for number, web in enumerate(evolve_web(first.graph, years, _random(seed, _OF_THE_WEB))):
-        view = View(web, first.graph.n_seeds)
+    hosts = _random(seed, _OF_THE_HOSTS).permutation(graph.n_hosts)
+    n_slow = round(crawler.slow_share * graph.n_hosts)
+    has_trap = np.isin(np.arange(graph.n_hosts), hosts[: traps.n_hosts])
+    is_slow = np.isin(np.arange(graph.n_hosts), hosts[graph.n_hosts - n_slow :])
+    last_crawl, budget = np.empty(0, dtype=np.int32), 0
+    populations, crawls, truths = [], [], []
+    for number, web in enumerate(evolve_web(graph, years, _random(seed, _OF_THE_WEB))):
+        view = View(web, graph.n_seeds)
+        size = view.population.size
         populations.append(web.numbers[view.population])
-        for visitor in visitors:
-            visitor.visit(view, number, label=labels[number], date=dates[number])
-    persistence = _measure_persistence(populations, years)
-    return tuple(visitor.to_archive(persistence) for visitor in visitors)
-
-
-class _Visitor:
-    """A crawler with its memory, its crawls so far and what is true of them."""
-
-    def __init__(self, settings: WebSettings, seed: int) -> None:
-        self._settings, self._seed = settings, seed
-        self._crawls: list[SimulatedCrawl] = []
-        self._truths: list[CrawlTruth] = []
-        self._last_crawl = np.empty(0, dtype=np.int32)
-        self._budget = 0
-        self._names: WebNames
-        n_hosts = settings.graph.n_hosts
-        hosts = _random(seed, _OF_THE_HOSTS).permutation(n_hosts)
-        self._has_trap = np.isin(np.arange(n_hosts), hosts[: settings.traps.n_hosts])
-        n_slow = round(settings.crawler.slow_share * n_hosts)
-        self._is_slow = np.isin(np.arange(n_hosts), hosts[n_hosts - n_slow :])
-
-    def visit(self, view: View, number: int, *, label: str, date: dt.date) -> None:
-        crawler, traps = self._settings.crawler, self._settings.traps
-        self._budget = self._budget or max(1, round(crawler.budget_share * view.population.size))
-        n_born = view.web.hosts_ever.size - self._last_crawl.size
-        self._last_crawl = np.append(self._last_crawl, np.full(n_born, NEVER, dtype=np.int32))
+        budget = budget or max(1, round(crawler.budget_share * size))
+        n_born = web.hosts_ever.size - last_crawl.size
+        last_crawl = np.append(last_crawl, np.full(n_born, NEVER, dtype=np.int32))
         task = CrawlTask(
             view=view,
-            budget=self._budget,
-            last_crawl=self._last_crawl[view.web.numbers],
+            budget=budget,
+            last_crawl=last_crawl[web.numbers],
             newest_crawl=number - 1,
-            has_trap=self._has_trap,
+            has_trap=has_trap,
             n_trap_links=traps.n_links,
-            slow_hosts=self._is_slow,
+            slow_hosts=is_slow,
         )
-        fetch = fetch_pages(task, crawler, _random(self._seed, _OF_THE_CRAWLS, number))
-        repeat = fetch_pages(task, crawler, _random(self._seed, _OF_THE_REPEATS, number))
-        self._names = WebNames(
-            hosts=view.web.hosts_ever, parents=view.web.parents_ever, n_seeds=view.seeds.size
-        )
-        pages = np.sort(view.web.numbers[fetch.pages])
-        self._last_crawl[pages] = number
+        fetch = fetch_pages(task, crawler, _random(seed, _OF_THE_CRAWLS, number))
+        repeat = fetch_pages(task, crawler, _random(seed, _OF_THE_REPEATS, number))
+        pages = np.sort(web.numbers[fetch.pages])
+        last_crawl[pages] = number
         trapped = number_trap_urls(fetch.n_in_trap, kind=traps.kind, n_crawl=number)
-        crawl = SimulatedCrawl(label=label, date=date, url_numbers=np.concatenate([pages, trapped]))
-        self._crawls.append(crawl)
-        self._truths.append(
+        held = np.concatenate([pages, trapped])
+        label, date = labels[number], dates[number]
+        crawls.append(SimulatedCrawl(label=label, date=date, url_numbers=held))
+        truths.append(
             CrawlTruth(
                 label=label,
                 date=date,
-                n_urls=crawl.url_numbers.size,
-                population=view.population.size,
-                coverage=pages.size / view.population.size,
+                n_urls=held.size,
+                population=size,
+                coverage=pages.size / size,
                 details=_measure_fetch(task, fetch, repeat, traps.kind),
             )
         )
-
-    def to_archive(self, persistence: tuple[float | None, float | None]) -> SimulatedArchive:
-        settings, (between_crawls, first_to_last) = self._settings, persistence
-        return SimulatedArchive(
-            crawls=tuple(self._crawls),
-            truth=Truth(
-                scenario=settings.scenario,
-                seed=self._seed,
-                crawls=tuple(self._truths),
-                persistence=between_crawls,
-                settings={
-                    **asdict(settings.graph),
-                    **asdict(settings.crawler),
-                    **{f"trap_{name}": value for name, value in asdict(settings.traps).items()},
-                    "budget": self._budget,
-                    "persistence_first_to_last": first_to_last,
-                },
-            ),
-            name_urls=self._names,
-        )
+    between_crawls, first_to_last = _measure_persistence(populations, years)
+    return SimulatedArchive(
+        crawls=tuple(crawls),
+        truth=Truth(
+            scenario=settings.scenario,
+            seed=seed,
+            crawls=tuple(truths),
+            persistence=between_crawls,
+            settings={
+                **asdict(graph),
+                **asdict(crawler),
+                **{f"trap_{name}": value for name, value in asdict(traps).items()},
+                "budget": budget,
+                "persistence_first_to_last": first_to_last,
+            },
+        ),
+        name_urls=WebNames(hosts=web.hosts_ever, parents=web.parents_ever, n_seeds=graph.n_seeds),
+    )
 
 
 def _random(seed: int, *use: int) -> np.random.Generator:

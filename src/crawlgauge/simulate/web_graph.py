@@ -9,27 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from crawlgauge.simulate.archive import Bools, Floats, Int32s, Ints
 from crawlgauge.simulate.web_settings import GraphSettings
-
-__all__ = [
-    "GONE",
-    "NO_PAGE",
-    "Links",
-    "Web",
-    "evolve_web",
-    "find_distances",
-    "group_by",
-    "grow_web",
-    "list_links",
-    "rank_pages",
-    "turn_over",
-]
-
 
 # ------------------------------------------------------------------------ graphs of links as arrays
 
 
-def group_by(keys: NDArray[np.int32], n_groups: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def group_by(keys: Int32s, n_groups: int) -> tuple[Ints, Int32s]:
     """Order the places of `keys` by key, equal keys in order of place.
 
     Parameters
@@ -50,9 +36,7 @@ def group_by(keys: NDArray[np.int32], n_groups: int) -> tuple[NDArray[np.int64],
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), order
 
 
-def find_distances(
-    starts: NDArray[np.int64], targets: NDArray[np.int32], seeds: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def find_distances(starts: Ints, targets: Int32s, seeds: Int32s) -> Int32s:
     """Return for each page how many links it is away from the nearest seed, or -1.
 
     Parameters
@@ -72,7 +56,7 @@ def find_distances(
     return distances
 
 
-def _places(starts: NDArray[np.int64], pages: NDArray[np.int32]) -> NDArray[np.int64]:
+def _places(starts: Ints, pages: Int32s) -> Ints:
     """Return where the links of some pages stand among all."""
     sizes = starts[pages + 1] - starts[pages]
     first = np.repeat(starts[pages] - np.cumsum(sizes) + sizes, sizes)
@@ -80,12 +64,12 @@ def _places(starts: NDArray[np.int64], pages: NDArray[np.int32]) -> NDArray[np.i
 
 
 def rank_pages(
-    starts: NDArray[np.int64],
-    targets: NDArray[np.int32],
-    is_member: NDArray[np.bool_],
+    starts: Ints,
+    targets: Int32s,
+    is_member: Bools,
     damping: float,
     n_rounds: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the PageRank of the members, which link only to members; others have rank 0.
 
     A reader who does not follow a link, or finds none, goes on at any member.
@@ -105,7 +89,7 @@ def rank_pages(
     n_links = np.diff(starts)
     linking = np.flatnonzero(is_member & (n_links > 0))
     linked = targets[_places(starts, linking.astype(np.int32))]
-    rank: NDArray[np.float64] = is_member / n_members
+    rank: Floats = is_member / n_members
     for _ in range(n_rounds):
         followed = damping * rank[linking]
         parts = np.repeat(followed / n_links[linking], n_links[linking])
@@ -144,22 +128,22 @@ class Web:
     born
         Date of birth, in years.
     sources, targets
-        Places of the pages that each link besides the menus leads from and to; a target may be
+        Int32s of the pages that each link besides the menus leads from and to; a target may be
         `GONE`.
     hosts_ever, parents_ever
         Host of each page that ever lived, and the number of the page under which it was made
         (its own for an entry page).
     """
 
-    numbers: NDArray[np.int64]
-    hosts: NDArray[np.int32]
-    depths: NDArray[np.int32]
-    parents: NDArray[np.int32]
-    born: NDArray[np.float64]
-    sources: NDArray[np.int32]
-    targets: NDArray[np.int32]
-    hosts_ever: NDArray[np.int32]
-    parents_ever: NDArray[np.int32]
+    numbers: Ints
+    hosts: Int32s
+    depths: Int32s
+    parents: Int32s
+    born: Floats
+    sources: Int32s
+    targets: Int32s
+    hosts_ever: Int32s
+    parents_ever: Int32s
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -177,8 +161,8 @@ class Links(NamedTuple):
     Page p links to ``targets[starts[p]:starts[p + 1]]``.
     """
 
-    starts: NDArray[np.int64]
-    targets: NDArray[np.int32]
+    starts: Ints
+    targets: Int32s
 
 
 def list_links(web: Web) -> Links:
@@ -225,9 +209,7 @@ def grow_web(settings: GraphSettings, rng: np.random.Generator) -> Web:
     return replace(web, born=np.log(ranks) / turnover)
 
 
-def _add_pages(
-    web: Web, born: NDArray[np.float64], settings: GraphSettings, rng: np.random.Generator
-) -> Web:
+def _add_pages(web: Web, born: Floats, settings: GraphSettings, rng: np.random.Generator) -> Web:
     """Add a page for each date of birth, with its links; the pages that are there lead to it."""
     n_new, n_ever = born.size, web.hosts_ever.size
     shares = np.cumsum(np.arange(1.0, settings.n_hosts + 1) ** -settings.host_exponent)
@@ -256,8 +238,8 @@ def _extend(web: Web, **more: NDArray[Any]) -> Web:
 
 
 def _draw_targets(
-    web: Web, hosts: NDArray[np.int32], settings: GraphSettings, rng: np.random.Generator
-) -> NDArray[np.int32]:
+    web: Web, hosts: Int32s, settings: GraphSettings, rng: np.random.Generator
+) -> Int32s:
     """Draw a target for a link on a page of each host: where a link goes already, or any page."""
     linked = web.targets[web.targets != GONE]
     starts, order = group_by(web.hosts[linked], settings.n_hosts)
@@ -275,11 +257,11 @@ def _draw_targets(
 
 
 def _draw_places(
-    starts: NDArray[np.int64],
-    places: NDArray[np.int32],
-    hosts: NDArray[np.int32],
+    starts: Ints,
+    places: Int32s,
+    hosts: Int32s,
     rng: np.random.Generator,
-) -> NDArray[np.int32]:
+) -> Int32s:
     """Draw one of the places of each host; each must have one."""
     first, last = starts[hosts], starts[hosts + 1]
     return places[first + (rng.random(hosts.size) * (last - first)).astype(np.int64)]
@@ -363,26 +345,24 @@ def turn_over(
     return _extend(web, sources=sources, targets=targets)
 
 
-def _vanishing_chances(
-    web: Web, before: float, after: float, settings: GraphSettings
-) -> NDArray[np.float64]:
+def _vanishing_chances(web: Web, before: float, after: float, settings: GraphSettings) -> Floats:
     age = (before + after) / 2 - web.born
     youth = 1 + (settings.infant_factor - 1) * np.exp(-age / settings.infant_years)
     # Relative to the mean, so that a larger web, whose sites are deeper, lives as long.
     exposure = 1 + settings.depth_factor * web.depths
     rate = settings.death_rate * youth * exposure / exposure.mean()
     rate[: settings.n_hosts] = 0
-    chances: NDArray[np.float64] = -np.expm1(-rate * (after - before))
+    chances: Floats = -np.expm1(-rate * (after - before))
     return chances
 
 
 def _mend_menus(
     web: Web,
-    vanishes: NDArray[np.bool_],
+    vanishes: Bools,
     years: float,
     settings: GraphSettings,
     rng: np.random.Generator,
-) -> NDArray[np.int32]:
+) -> Int32s:
     """Return the place of each page's parent, in the web before.
 
     Where the parent vanished the nearest ancestor that is left takes its place, or none.

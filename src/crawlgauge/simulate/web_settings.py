@@ -1,21 +1,18 @@
 """What a simulated web and its crawler are told: sizes, rates, policy and traps."""
 
 import datetime as dt
+import tomllib
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Literal, get_args
 
-from crawlgauge.simulate.urn_settings import DatePlan, require
-
-__all__ = [
-    "CrawlerSettings",
-    "GraphSettings",
-    "Policy",
-    "TrapKind",
-    "TrapSettings",
-    "WebSettings",
-    "describe_web",
-]
-
+from crawlgauge.simulate.urn_settings import (
+    DatePlan,
+    describe_dates,
+    require,
+    require_dates,
+    require_within,
+)
 
 # -------------------- what a simulated web and its crawler are told: sizes, rates, policy and traps
 
@@ -86,16 +83,13 @@ class GraphSettings:
             f"{self.n_seeds} seeds, {self.n_hosts} hosts and {self.n_pages} pages do not fit "
             "together: each host has at least one page, and seeds are hosts",
         )
-        _require_shares(self, "cross_host_share", "attachment", "relinking_share")
-        for name in (
-            *("host_exponent", "links_per_page", "death_rate", "depth_factor", "link_loss_rate"),
-            *("unlinking_rate", "n_warm_up"),
-        ):
-            value = getattr(self, name)
-            require(not value < 0, f"{name} is {value}; it cannot be negative")
-        require(
-            not (self.infant_factor < 1 or self.infant_years <= 0 or self.growth_per_year <= -1),
-            "infant_factor must be at least 1, infant_years above 0 and growth_per_year above -1",
+        shares = ("cross_host_share", "attachment", "relinking_share")
+        rates = ("death_rate", "link_loss_rate", "unlinking_rate")
+        others = ("host_exponent", "links_per_page", "depth_factor", "n_warm_up")
+        require_within(self, **dict.fromkeys(shares, "[0, 1]"))
+        require_within(self, **dict.fromkeys(rates + others, "[0, inf)"))
+        require_within(
+            self, infant_factor="[1, inf)", infant_years="(0, inf)", growth_per_year="(-1, inf)"
         )
 
 
@@ -144,14 +138,11 @@ class CrawlerSettings:
             self.policy in get_args(Policy),
             f"unknown policy {self.policy!r}; known are {', '.join(get_args(Policy))}",
         )
-        _require_shares(self, "failure_share", "slow_share", "down_share", "avoidance")
-        require(
-            0 < self.budget_share <= 1 and 0 < self.host_cap_share <= 1,
-            "budget_share and host_cap_share must be above 0 and at most 1",
-        )
-        require(
-            not (self.priority_noise < 0 or self.speed_spread < 0 or self.slow_factor < 1),
-            "priority_noise and speed_spread cannot be negative, nor slow_factor below 1",
+        shares = ("failure_share", "slow_share", "down_share", "avoidance")
+        require_within(self, **dict.fromkeys(shares, "[0, 1]"))
+        require_within(self, budget_share="(0, 1]", host_cap_share="(0, 1]")
+        require_within(
+            self, priority_noise="[0, inf)", speed_spread="[0, inf)", slow_factor="[1, inf)"
         )
 
 
@@ -174,11 +165,9 @@ class TrapSettings:
     kind: TrapKind = "session"
 
     def __post_init__(self) -> None:
-        require(
-            self.n_hosts >= 0 and self.n_links >= 1 and self.kind in get_args(TrapKind),
-            "traps need n_hosts of at least 0, n_links of at least 1 and a kind of "
-            f"{' or '.join(get_args(TrapKind))}",
-        )
+        require_within(self, n_hosts="[0, inf)", n_links="[1, inf)")
+        kinds = get_args(TrapKind)
+        require(self.kind in kinds, f"traps of the kind {self.kind!r}; {' or '.join(kinds)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,21 +191,11 @@ class WebSettings:
     dates: DatePlan | tuple[dt.date, ...] = field(default_factory=lambda: DatePlan(n_crawls=10))
 
     def __post_init__(self) -> None:
-        require(
-            isinstance(self.dates, DatePlan)
-            or (len(self.dates) > 0 and list(self.dates) == sorted(self.dates)),
-            "an archive needs at least one date, and dates in rising order",
-        )
+        require_dates(self.dates)
         require(
             self.traps.n_hosts <= self.graph.n_hosts,
             f"{self.traps.n_hosts} hosts have traps, but there are {self.graph.n_hosts} hosts",
         )
-
-
-def _require_shares(settings: GraphSettings | CrawlerSettings, *names: str) -> None:
-    for name in names:
-        value = getattr(settings, name)
-        require(0 <= value <= 1, f"{name} is {value}; it is a share, from 0 to 1")
 
 
 # --------------------------------------------------- A simulated web and its crawler, told in words
@@ -230,100 +209,18 @@ def describe_web(settings: WebSettings) -> str:
     settings
         What is simulated.
     """
-    crawler = settings.crawler
-    paragraphs = (
-        _describe_dates(settings),
-        _describe_graph(settings.graph),
-        (
-            f"The crawler stops at as many URLs as {crawler.budget_share:.0%} of the first "
-            f"population. Policy {crawler.policy}: "
-            f"{_POLICY_WORDS[crawler.policy].format(crawler=crawler)}"
-        ),
-        _describe_traps(settings.traps, crawler),
-        (
-            "The population at a date is every page that links lead to from the seeds, whatever "
-            "the budget. Coverage is the share of it that a crawl holds. The truth also says which "
-            "share of its PageRank the crawl holds, and which share of the crawl a repeat at the "
-            "same moment would hold again."
-        ),
-    )
-    return "\n\n".join(paragraphs)
-
-
-def _describe_dates(settings: WebSettings) -> str:
-    dates = settings.dates
-    if not isinstance(dates, DatePlan):
-        when = f"{len(dates)} crawls of a changing web from {dates[0]} to {dates[-1]}"
-    else:
-        pace = "on average every" if dates.irregular else "every"
-        when = (
-            f"{dates.n_crawls} crawls of a changing web, {pace} {dates.months_between} months "
-            f"from {dates.first} on"
-        )
-    return f"Scenario {settings.scenario}: {when}."
-
-
-def _describe_graph(graph: GraphSettings) -> str:
-    growth = (
-        "Their number stays the same"
-        if graph.growth_per_year == 0
-        else f"Their number changes by {graph.growth_per_year:+.0%} a year"
-    )
-    return (
-        f"{graph.n_pages:,} pages live on {graph.n_hosts:,} hosts whose sizes follow a power law "
-        f"(exponent {graph.host_exponent:g}); the {graph.n_seeds} largest are the seeds. A page "
-        f"hangs on a page of its host and has {graph.links_per_page:g} further links on average, "
-        f"{graph.cross_host_share:.0%} of them to any host; {graph.attachment:.0%} of new links go "
-        "where links go already. "
-        f"{growth}. Old pages vanish at a mean rate of {graph.death_rate:.0%} a year, new ones "
-        f"{graph.infant_factor:g} times as fast, and each level of depth adds "
-        f"{graph.depth_factor:.0%} of the rate at the top. "
-        f"{graph.link_loss_rate:.0%} of the links are moved in a year; links to vanished "
-        "pages stay behind as dead links. Where a page vanishes its site links "
-        f"{graph.relinking_share:.0%} of the pages below it anew."
-    )
-
-
-_FAILURES = "{crawler.failure_share:.0%} of the pages time out in each crawl."
-_POLICY_WORDS = {
-    "breadth-first": (
-        "it fetches the seeds, then what they link to, and so on outwards; pages at the same "
-        f"distance come in random order. {_FAILURES}"
-    ),
-    "uniform": "it draws from the population, each page with the same chance, as the urn does.",
-    "pagerank": (
-        "of all pages that it has found it fetches the one with the highest PageRank, which it "
-        f"knows with an error of {{crawler.priority_noise:g}} on the log scale. {_FAILURES}"
-    ),
-    "capped": (
-        "breadth-first, but no host gets more than {crawler.host_cap_share:.1%} of the budget. "
-        f"{_FAILURES}"
-    ),
-    "polite": (
-        "it fetches from all hosts at once, from each at a speed of its own that differs from "
-        "crawl to crawl; {crawler.slow_share:.0%} of the hosts are always {crawler.slow_factor:g} "
-        f"times slower, and {{crawler.down_share:.0%}} are down in each crawl. {_FAILURES}"
-    ),
-    "adaptive": (
-        "it draws from the population, but passes over {crawler.avoidance:.0%} of the pages that "
-        "the crawl before holds, as long as others are left."
-    ),
-    "longest-unseen": (
-        "it keeps its frontier from crawl to crawl; pages that were never fetched come first, then "
-        "those whose last fetch is longest ago."
-    ),
-}
-
-
-def _describe_traps(traps: TrapSettings, crawler: CrawlerSettings) -> str:
-    if traps.n_hosts == 0:
-        return "There are no spider traps."
-    again = {"session": "new in each crawl", "calendar": "the same in each crawl"}[traps.kind]
-    text = (
-        f"{traps.n_hosts} hosts have a spider trap ({traps.kind}): endless pages below the entry "
-        f"page, each with {traps.n_links} links to further ones, whose URLs are {again}. They "
-        "count as URLs of the crawl but belong to no population."
-    )
-    if crawler.policy in {"uniform", "adaptive", "longest-unseen"}:
-        text += f" The policy {crawler.policy} draws from the population and never enters them."
+    words = tomllib.loads((files(__package__) / "web.toml").read_text("utf-8"))
+    graph, crawler, traps = settings.graph, settings.crawler, settings.traps
+    parts = {
+        "growth": words["growth"]["some" if graph.growth_per_year else "none"],
+        "policy": words["policies"][crawler.policy],
+        "traps": words["traps"]["some" if traps.n_hosts else "none"],
+    }
+    if traps.n_hosts and crawler.policy in {"uniform", "adaptive", "longest-unseen"}:
+        parts["traps"] += words["traps"]["unseen"]
+    again = {"session": "new", "calendar": "the same"}[traps.kind]
+    named = {"settings": settings, "graph": graph, "crawler": crawler, "traps": traps}
+    told = {name: part.format(**named, again=again) for name, part in parts.items()}
+    told["dates"] = describe_dates(settings.dates)
+    text: str = words["text"].format(**(named | told))
     return text

@@ -1,42 +1,301 @@
-"""All checks that capture histories allow, in the order in which they should be read."""
+"""All checks that capture histories allow, in the order in which they should be read.
+
+They rest on whether capture in one crawl goes with capture in another, among URLs known to be
+alive. Odds ratios between two events in the life of a URL are pooled over many tables of two by
+two, as Mantel and Haenszel do, together with what each single URL adds to them.
+"""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from types import MappingProxyType
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crawlgauge.errors import FitError
-from crawlgauge.model.checks import PAIR_CHECKS, Diagnosis, Regime
-from crawlgauge.model.decay import slows_down
-from crawlgauge.model.estimates import Check, CheckSpec, Status
+from crawlgauge.model.checks import Diagnosis, ShortLag, describe_short_lag, slows_down
+from crawlgauge.model.estimates import Check, CheckSpec
 from crawlgauge.model.histories.data import (
+    Flags,
     HistoryData,
     Numbers,
     Recaptures,
+    count_known_alive,
     count_recaptures,
 )
-from crawlgauge.model.histories.dependence import (
-    MIN_CRAWLS,
-    CaptureDependence,
-    LogOdds,
-    Scatter,
-    compare_events,
-    log_odds,
-    measure_dependence,
-)
 from crawlgauge.model.histories.open_population import fit_jolly_seber
-from crawlgauge.model.phrases import count, names, percent, things
-from crawlgauge.model.short_lag import ShortLag, describe_short_lag
+from crawlgauge.model.phrases import count, say
 
-__all__ = [
-    "EXPLANATIONS",
-    "HISTORY_CHECKS",
-    "explain_check",
-    "run_history_checks",
-]
+# ------------------------------------------------------------------------------- pooled odds ratios
+
+_MAX_STRATA = 1 << 12
+# Of so many URLs that crawls hold one by one, as many again should be in both or neither.
+_MIN_APART = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOdds:
+    """The logarithm of an odds ratio; 0 if capture in one crawl says nothing about the other.
+
+    Parameters
+    ----------
+    value
+        NaN where it is not known.
+    error
+        Its standard error, were the URLs independent.
+    is_never
+        Whether no URL is in both crawls although some would have to be.
+    """
+
+    value: float = math.nan
+    error: float = math.nan
+    is_never: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a value."""
+        return not math.isnan(self.value)
+
+
+def compare_events(
+    counts: Numbers, first: Flags, second: Flags, *, among: Flags, given: tuple[Flags, ...] = ()
+) -> Numbers:
+    """Compare two events among some URLs, in one table for each combination of others.
+
+    Parameters
+    ----------
+    counts
+        URLs with each history.
+    first, second
+        For each history, whether the event occurs.
+    among
+        Which histories count.
+    given
+        Further events; URLs are compared only with those that are alike in all of them.
+
+    Returns
+    -------
+    numpy.ndarray
+        Two rows to be added to those of other tables: the sum of a·d/n, where a and d count URLs
+        with both or neither event and n all, and then what one more URL of each history would add
+        to it; and the same of b·c/n, where b and c count those with one event only.
+
+    Examples
+    --------
+    >>> both = np.array([True, True, False, False]), np.array([True, False, True, False])
+    >>> counts, every = np.array([30.0, 10.0, 20.0, 40.0]), np.ones(4, dtype=np.bool_)
+    >>> math.exp(log_odds(compare_events(counts, *both, among=every), counts).value)
+    6.0
+    """
+    n_strata = 1 << len(given)
+    if n_strata > _MAX_STRATA:
+        raise ValueError(f"{len(given)} events make too many tables")
+    cell = np.zeros(counts.size, dtype=np.int64)
+    for event in (*given, first, second):
+        cell = 2 * cell + event
+    n_urls = np.bincount(cell[among], counts[among], minlength=4 * n_strata)
+    neither, second_only, first_only, both = n_urls.reshape(n_strata, 4).T
+    total = neither + second_only + first_only + both
+    divisor = np.where(total > 0, total, 1.0)
+    none = np.zeros(n_strata)
+    rows = []
+    for product, partners in (
+        (both * neither, (both, none, none, neither)),
+        (first_only * second_only, (none, first_only, second_only, none)),
+    ):
+        mean = product / divisor
+        by_cell = (np.column_stack(partners) - mean[:, None]) / divisor[:, None]
+        gain = np.where(among, by_cell.ravel()[cell], 0.0)
+        rows.append(np.concatenate([mean.sum(keepdims=True), gain]))
+    return np.array(rows)
+
+
+def log_odds(odds: Numbers, counts: Numbers) -> LogOdds:
+    """Return the logarithm of a pooled odds ratio, from what `compare_events` returns."""
+    together, apart = odds[:, 0].tolist()
+    if together > 0 and apart > 0:
+        error = math.sqrt(float(counts @ _log_gain(odds) ** 2))
+        return LogOdds(value=math.log(together / apart), error=error)
+    return LogOdds(is_never=together == 0 and apart >= _MIN_APART)
+
+
+def _log_gain(odds: Numbers) -> Numbers:
+    """Return what one more URL of each history would add to the logarithm."""
+    together, apart = odds[:, 1:] / odds[:, :1]
+    gain: Numbers = together - apart
+    return gain
+
+
+# -------------------------------------------------------- how capture depends on other crawls
+
+
+MIN_CRAWLS = 6
+"""Of fewer, only one pair two crawls apart lies within others, which shows no scatter."""
+
+_MAX_LAG = 3
+# Crawls one or two apart are compared in the same blocks, so that the two lags can be compared.
+_BLOCK = 5
+_SHORT = 2
+# A single pair of crawls whose error is larger tells nothing about scatter, and its logarithm is
+# far from normal.
+_MAX_PAIR_ERROR = 1.0
+# Standard errors, were the URLs independent, from which on avoidance is plain.
+_PLAIN = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scatter:
+    """How much more results scatter between crawls than independent URLs would make them.
+
+    Parameters
+    ----------
+    ratio
+        Variance over that of independent URLs; large where URLs of a host come and go together.
+    n_freedom
+        Degrees of freedom that it is estimated with.
+    """
+
+    ratio: float
+    n_freedom: int
+
+    def is_certain(self, effect: float, error: float, tail: float) -> bool:
+        """Tell whether an effect is above zero, beyond what scatter explains.
+
+        Parameters
+        ----------
+        effect
+            The effect.
+        error
+            Its standard error, were the URLs independent.
+        tail
+            In what share of the cases an effect that is zero may be taken for certain.
+        """
+        from scipy.special import ndtri, stdtrit
+
+        if math.isnan(effect) or math.isnan(error):
+            return False
+        excess = max(self.ratio, 1.0) - 1
+        # Satterthwaite: the variance of counting is known, only the excess is estimated.
+        n_freedom = math.inf if excess == 0 else self.n_freedom * (1 + 1 / excess) ** 2
+        critical = float(ndtri(1 - tail))
+        if math.isfinite(n_freedom):
+            critical = float(stdtrit(n_freedom, 1 - tail))
+        return effect > critical * error * math.sqrt(1 + excess)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureDependence:
+    """How capture depends on capture in other crawls, among URLs known to be alive.
+
+    Parameters
+    ----------
+    by_lag
+        For crawls one, two and three apart.
+    memory
+        That of crawls one apart less that of crawls two apart: below 0 if the crawler avoids its
+        last crawl, above 0 if it repeats it, and 0 if URLs merely differ.
+    scatter
+        How much the pairs of crawls of each lag scatter.
+    captured_share
+        Share of the URLs known to be alive at a crawl that it captured.
+    """
+
+    by_lag: tuple[LogOdds, ...]
+    memory: LogOdds
+    scatter: Scatter
+    captured_share: float
+
+
+def measure_dependence(data: HistoryData) -> CaptureDependence | None:
+    """Compare crawls one, two and three apart; None with fewer than six crawls.
+
+    Parameters
+    ----------
+    data
+        Capture histories.
+    """
+    if data.n_crawls < MIN_CRAWLS:
+        return None
+    pairs = [_compare_lag(data, lag) for lag in range(1, _MAX_LAG + 1)]
+    pooled = [sum(of_lag[1:], start=of_lag[0]) for of_lag in pairs]
+    by_lag = tuple(log_odds(odds, data.counts) for odds in pooled)
+    near, next_but_one, _ = by_lag
+    memory = LogOdds()
+    if near.is_known and next_but_one.is_known:
+        gain = _log_gain(pooled[0]) - _log_gain(pooled[1])
+        memory = LogOdds(
+            value=near.value - next_but_one.value, error=math.sqrt(float(data.counts @ gain**2))
+        )
+    of_pairs = [[log_odds(odds, data.counts) for odds in of_lag] for of_lag in pairs]
+    return CaptureDependence(
+        by_lag=by_lag,
+        memory=memory,
+        scatter=_measure_scatter(_group_alike(of_pairs, memory)),
+        captured_share=_captured_share(data),
+    )
+
+
+def _compare_lag(data: HistoryData, lag: int) -> list[Numbers]:
+    """Return the odds of each pair of crawls of a lag."""
+    pairs = []
+    for first in range(1, data.n_crawls - 1 - lag):
+        second = first + lag
+        odds = np.zeros((2, 1 + data.counts.size))
+        for block, start, end in _list_contexts(first, lag, data.n_crawls):
+            odds += compare_events(
+                data.counts,
+                data.captured[:, first],
+                data.captured[:, second],
+                among=(data.first <= start) & (data.last >= end),
+                given=tuple(
+                    data.captured[:, crawl] for crawl in block if crawl not in {first, second}
+                ),
+            )
+        pairs.append(odds)
+    return pairs
+
+
+def _list_contexts(first: int, lag: int, n_crawls: int) -> list[tuple[range, int, int]]:
+    """Return blocks of crawls around a pair, and the span that URLs must be seen to live for."""
+    if lag <= _SHORT:
+        starts = range(max(0, first + lag + 2 - _BLOCK), min(first - 1, n_crawls - _BLOCK) + 1)
+        return [(range(s, s + _BLOCK), s, s + _BLOCK - 1) for s in starts]
+    # A policy that looks back over two crawls reaches two crawls beyond the pair on either side.
+    block = range(max(0, first - lag + 1), min(n_crawls, first + 2 * lag))
+    return [(block, first - 1, first + lag + 1)]
+
+
+def _group_alike(lags: list[list[LogOdds]], memory: LogOdds) -> list[list[LogOdds]]:
+    """Return groups of pairs that only scatter makes differ: those of one lag.
+
+    Where a crawler avoids its last crawl and URLs differ as well, the first and the last pair of
+    adjacent crawls differ from the others by themselves, as fewer crawls lie around them.
+    """
+    near, *others = lags
+    if memory.value < -_PLAIN * memory.error:
+        return [[near[0], near[-1]], near[1:-1], *others]
+    return lags
+
+
+def _measure_scatter(groups: list[list[LogOdds]]) -> Scatter:
+    squares, n_freedom = 0.0, 0
+    for pairs in groups:
+        usable = [pair for pair in pairs if pair.is_known and 0 < pair.error < _MAX_PAIR_ERROR]
+        if not usable:
+            continue
+        values = np.array([pair.value for pair in usable])
+        weights = np.array([pair.error**-2 for pair in usable])
+        squares += float(weights @ (values - np.average(values, weights=weights)) ** 2)
+        n_freedom += len(usable) - 1
+    return Scatter(ratio=squares / n_freedom if n_freedom else 1.0, n_freedom=n_freedom)
+
+
+def _captured_share(data: HistoryData) -> float:
+    n_alive, n_captured = count_known_alive(data)
+    return float(n_captured.sum() / n_alive.sum()) if n_alive.any() else math.nan
+
+
+# ------------------------------------------------------------------ the checks, one after the other
+
 
 _SPEAKS = {"info", "warn", "fail"}
 _TAIL = 0.002
@@ -95,48 +354,14 @@ def run_history_checks(
 
 # ------------------------------------------------------------------ the check heterogeneous-capture
 
-_CERTAIN = (
-    "Its certainty counts each URL once, and allows for the scatter between pairs of crawls, which "
-    "is large where URLs of a host come and go together"
-)
-
-HETEROGENEOUS_CAPTURE = CheckSpec(
-    id="heterogeneous-capture",
-    threshold=0.05,
-    question="Is every URL captured as readily as any other?",
-    meaning=(
-        "Crawlers come back to well-linked pages and hardly ever reach others. If URL k is "
-        "captured with w_k times the usual probability in every crawl, all pairs of crawls share "
-        "too much by the mean of w² and the fit looks perfect: coverage was too high by 9 % for a "
-        "coefficient of variation of w of 0.3, by 37 % for 0.7, and 2.7 times for a core captured "
-        "at 0.9 with a periphery at 0.04. Agreement of estimators that all assume even capture is "
-        "no evidence. URLs that are captured next to never show in no history, so that any "
-        "coverage is an upper bound."
-    ),
-    computation=(
-        "Two crawls are compared among URLs seen before and after both, which were therefore "
-        "alive, and alike in the crawl in between and the one on either side. If capture is even, "
-        "being captured by one says nothing about the other, whatever URLs live for and whatever "
-        "the crawler does with those of its last crawl. The effect is the logarithm of Mantel and "
-        "Haenszel's odds ratio over all pairs two crawls apart; three apart, with all up to two "
-        "crawls around alike, where the effect is negative or not carried on to three, as when a "
-        f"crawler looks back over two crawls. It warns above 0.05. {_CERTAIN} (1 in 500). It needs "
-        "six crawls."
-    ),
-    advice=(
-        "Use the estimate from known-alive windows or the latent-class model, which allow for "
-        "uneven capture, and not the overlaps of pairs alone. Where hosts are known, estimate "
-        "within hosts or domains. A list of URLs drawn evenly from elsewhere is the strongest "
-        "check: the share of it that a crawl holds is its coverage."
-    ),
-)
+HETEROGENEOUS_CAPTURE = CheckSpec(id="heterogeneous-capture", threshold=0.05)
 
 # Lasting differences show three crawls apart as well, in simulations with a quarter of the effect
 # or more; a policy that looks back over two crawls does not. Whether they do is asked only where
 # a quarter is four standard errors.
 _PRECISE = 1 / 16
 _CARRIED_ON_TAIL = 0.05
-_DISTANCE = {2: "two crawls", 3: "three crawls"}
+_DISTANCE = {2: "two", 3: "three"}
 
 
 def check_heterogeneous_capture(
@@ -157,37 +382,34 @@ def check_heterogeneous_capture(
     level
         What is compared.
     """
-    what = things(level)
     if dependence is None:
         return HETEROGENEOUS_CAPTURE.not_testable(
-            f"whether {what} differ lastingly shows only with {MIN_CRAWLS} or more crawls, and "
-            f"there are {data.n_crawls}.",
+            "too-short", least=MIN_CRAWLS, n_crawls=data.n_crawls, level=level
         )
     # The shortest distance that no policy of the crawler reaches.
     _, two, three = dependence.by_lag
     scatter = dependence.scatter
     lag, odds = (3, three) if _looks_back_two(two, three, scatter) else (2, two)
     if not odds.error < _MAX_ERROR:
-        return HETEROGENEOUS_CAPTURE.not_testable(
-            f"of the {count(data.n_urls)} {what} too few are seen both before and after "
-            "the crawls that are compared. Use a larger sample, or more crawls.",
-        )
+        return HETEROGENEOUS_CAPTURE.not_testable(n_urls=data.n_urls, level=level)
+    ratio, distance = math.exp(odds.value), _DISTANCE[lag]
     is_material = odds.value > HETEROGENEOUS_CAPTURE.threshold
     if is_material and scatter.is_certain(odds.value, odds.error, _TAIL):
-        message = _describe_heterogeneity(odds.value, lag, dependence.captured_share, what)
-        return HETEROGENEOUS_CAPTURE.found("warn", odds.value, message)
-    message = (
-        f"Among {what} known to be alive, being captured by a crawl says nothing about another "
-        f"{_DISTANCE[lag]} away: capture is even, but for {what} that are hardly ever captured "
-        "and show in no history."
-    )
-    if is_material:
-        message = (
-            f"Among {what} known to be alive, those captured by a crawl have "
-            f"{math.exp(odds.value):.2g} times the odds of being captured by another "
-            f"{_DISTANCE[lag]} away, which does not stand out from the scatter between crawls."
+        even = dependence.captured_share
+        after = ratio * even / (1 - even)
+        return HETEROGENEOUS_CAPTURE.found(
+            "warn",
+            odds.value,
+            odds=ratio,
+            distance=distance,
+            even=even,
+            share=after / (1 + after),
+            level=level,
         )
-    return HETEROGENEOUS_CAPTURE.found("ok", odds.value, message)
+    code = "scatter" if is_material else ""
+    return HETEROGENEOUS_CAPTURE.found(
+        "ok", odds.value, code, odds=ratio, distance=distance, level=level
+    )
 
 
 def _looks_back_two(two: LogOdds, three: LogOdds, scatter: Scatter) -> bool:
@@ -199,58 +421,13 @@ def _looks_back_two(two: LogOdds, three: LogOdds, scatter: Scatter) -> bool:
     return precise and not scatter.is_certain(three.value, three.error, _CARRIED_ON_TAIL)
 
 
-def _describe_heterogeneity(log_odds: float, lag: int, share: float, what: str) -> str:
-    odds = math.exp(log_odds) * share / (1 - share)
-    shares = f"{percent(odds / (1 + odds))} where {percent(share)} would be even"
-    return (
-        f"Some {what} are captured more readily than others, and lastingly: among those known to "
-        f"be alive, the odds of being captured are {math.exp(log_odds):.2g} times as high if a "
-        f"crawl {_DISTANCE[lag]} away captured them too ({shares}). "
-        "Every pair of crawls shares too much by the same factor, so that "
-        "coverage from overlaps is too high and the population too low, although the fit looks "
-        "perfect. By how much does not follow from this number (2 % to 2.7 times in simulations), "
-        f"and {what} that are hardly ever captured show in no history: use an estimate that "
-        "allows for it, and take its coverage as an upper bound."
-    )
-
-
 # ---------------------------------------------------------------------------- the check past-future
 
-PAST_FUTURE = CheckSpec(
-    id="past-future",
-    threshold=0.1,
-    question="Do URLs that were seen before live on like those that are new?",
-    meaning=(
-        "Of a crawl's URLs, those that earlier crawls hold and those that none holds should be "
-        "seen again equally often. If the known ones are seen more often, URLs differ lastingly: "
-        "in how readily they are captured, which makes coverage from overlaps too high, or in how "
-        "long they live, which makes it too low. The check heterogeneous-capture tells these "
-        "apart, unless a part is hardly ever captured. What a crawler does with URLs of its last "
-        "crawls leaves no trace here, as it begins anew with every capture."
-    ),
-    computation=(
-        "Among the URLs of each crawl but the first and last, being seen before is held against "
-        "being seen after; this is component 3.SR of the classical tests. The effect is the "
-        "logarithm of Mantel and Haenszel's odds ratio over the crawls. It warns above 0.1. "
-        f"{_CERTAIN} (1 in 500). Simulated with 60,000 URLs: 0.13 to 0.21 for mildly uneven "
-        "capture, 1.2 to 2.1 for a core and a periphery, 0.2 to 1.3 for mixed lifetimes, below "
-        "0.03 otherwise. It needs six crawls."
-    ),
-    advice=(
-        "Read it with heterogeneous-capture and curvature. For mixed lifetimes take the Manly–Parr "
-        "estimate, which has no rate of decay in it; for uneven capture an estimate that allows "
-        "for it."
-    ),
-)
+PAST_FUTURE = CheckSpec(id="past-future", threshold=0.1)
 
 
 def check_past_future(
-    data: HistoryData,
-    scatter: Scatter | None,
-    level: str,
-    *,
-    is_uneven: bool,
-    is_bent: bool,
+    data: HistoryData, scatter: Scatter | None, level: str, *, is_uneven: bool, is_bent: bool
 ) -> Check:
     """Say whether the URLs of a crawl that were seen before are seen again more often.
 
@@ -272,11 +449,8 @@ def check_past_future(
     is_bent
         Whether overlaps were found to shrink ever more slowly, as they do with mixed lifetimes.
     """
-    what = things(level)
     if scatter is None:
-        return PAST_FUTURE.not_testable(
-            f"whether {what} differ lastingly shows only with {MIN_CRAWLS} or more crawls.",
-        )
+        return PAST_FUTURE.not_testable("too-short", least=MIN_CRAWLS, level=level)
     tables = np.zeros((2, 1 + data.counts.size))
     for crawl in range(1, data.n_crawls - 1):
         tables += compare_events(
@@ -284,69 +458,17 @@ def check_past_future(
         )
     odds = log_odds(tables, data.counts)
     if not odds.error <= _MAX_ERROR:
-        return PAST_FUTURE.not_testable(f"too few {what} are seen in several crawls.")
+        return PAST_FUTURE.not_testable(level=level)
     if odds.value > PAST_FUTURE.threshold and scatter.is_certain(odds.value, odds.error, _TAIL):
-        message = _describe_lasting(odds.value, what, is_uneven=is_uneven, is_bent=is_bent)
-        return PAST_FUTURE.found("warn", odds.value, message)
-    return PAST_FUTURE.found(
-        "ok",
-        odds.value,
-        f"Of the {what} of a crawl, those seen before are seen again as often as "
-        "those that are new, as far as the scatter between crawls lets it be told.",
-    )
-
-
-def _describe_lasting(effect: float, what: str, *, is_uneven: bool, is_bent: bool) -> str:
-    finding = (
-        f"Of the {what} of a crawl, those that were seen before have {math.exp(effect):.2g} times "
-        f"the odds of being seen again: {what} differ lastingly."
-    )
-    if is_uneven:
-        return (
-            f"{finding} They are not captured alike (see heterogeneous-capture), and may not live "
-            "equally long either."
-        )
-    if is_bent:
-        return (
-            f"{finding} Overlaps shrink ever more slowly (see curvature) and capture is even among "
-            "those known to be alive: some live longer than others, unless a part is hardly ever "
-            "captured. A model with one rate of decay then puts coverage too low, in simulations "
-            "by 5 to 25 %; the Manly–Parr estimate needs no rate of decay and stays right."
-        )
-    return (
-        f"{finding} Either some live longer than others, and coverage from overlaps is somewhat "
-        "too low, or a part is hardly ever captured, and it is too high: the decay of overlaps "
-        "does not decide between them here. Compare the Manly–Parr estimate, which needs no rate "
-        "of decay: above the two-way model's it speaks for mixed lifetimes."
-    )
+        finding = say("past-future.lasting", odds=math.exp(odds.value), level=level)
+        cause = say(f"past-future.{'uneven' if is_uneven else 'bent' if is_bent else 'open'}")
+        return PAST_FUTURE.says("warn", odds.value, f"{finding} {cause}")
+    return PAST_FUTURE.found("ok", odds.value, level=level)
 
 
 # -------------------------------------------------------------------------------- the check novelty
 
-NOVELTY = CheckSpec(
-    id="novelty",
-    threshold=0.05,
-    question="Do crawls find as many new URLs as their overlaps lead one to expect?",
-    meaning=(
-        "Pairs of crawls fix each crawl's coverage and the turnover, from which follows how many "
-        "of its URLs no earlier crawl should hold. The fit never saw this number. If more are new, "
-        "the crawls together hold less of what lives than the model says, and what it promises of "
-        "further crawls is off; if fewer are, the other way round."
-    ),
-    computation=(
-        "With A living URLs held by earlier crawls, a crawl of M URLs and coverage c should find M "
-        "− c·A new ones and leaves M + (1 − c)·A, of which the persistence gives the share alive "
-        "at the next. The effect is the logarithm of expected over found, of the crawl where it is "
-        f"largest. It warns beyond 0.05 either way. {_CERTAIN} (1 in 500 over all crawls). "
-        "Simulated: 0.06 to 0.3 for uneven capture, to 1 where the core also lives longer, 0.1 to "
-        "0.5 for mixed lifetimes, to 0.2 with avoidance. After a change of scope, new is what no "
-        "crawl since holds. It needs six crawls."
-    ),
-    advice=(
-        "Do not plan further crawls with the pairs' numbers. The other checks say what is behind "
-        "it; if none speaks, look at the crawl that is named: it may have gone elsewhere."
-    ),
-)
+NOVELTY = CheckSpec(id="novelty", threshold=0.05)
 
 # Where the model leaves next to nothing to be new, the logarithm would be without bound.
 _LEAST_SHARE = 0.01
@@ -373,18 +495,14 @@ def check_novelty(
     level
         What is compared.
     """
-    what = things(level)
     if scatter is None or not diagnosis.fit.has_persistence:
-        return NOVELTY.not_testable(
-            f"how many {what} should be new follows only from {MIN_CRAWLS} or more crawls "
-            "to which the two-way model can be fitted.",
-        )
+        return NOVELTY.not_testable("too-short", least=MIN_CRAWLS, level=level)
     found, expected, error = measure_novelty(data, diagnosis)
     log_ratio = np.log(expected) - np.log(found)
     sizes = np.abs(log_ratio)
     usable = np.flatnonzero(np.isfinite(sizes) & (error < _MAX_ERROR)).tolist()
     if not usable:
-        return NOVELTY.not_testable(f"too few {what} are new, or shared by crawls.")
+        return NOVELTY.not_testable(level=level)
     # Each crawl may be too high or too low: so many chances to find something where nothing is.
     tail = _TAIL / (2 * len(usable))
     speaking = [
@@ -395,24 +513,16 @@ def check_novelty(
     ]
     crawl = max(speaking or usable, key=lambda crawl: float(sizes[crawl]))
     effect = float(log_ratio[crawl])
-    if not speaking:
-        return NOVELTY.found(
-            "ok",
-            effect,
-            f"Each crawl finds as many new {what} as the overlaps of pairs lead one "
-            "to expect, as far as the scatter lets it be told.",
-        )
     more, less = ("more", "less") if found[crawl] > expected[crawl] else ("fewer", "more")
     return NOVELTY.found(
-        "warn",
+        "warn" if speaking else "ok",
         effect,
-        f"Crawls find {more} new {what} than the overlaps of pairs lead one to expect: of crawl "
-        f"{diagnosis.table.crawls[crawl].label}, no earlier one holds "
-        f"{percent(float(found[crawl]))}, where {percent(float(expected[crawl]))} should be "
-        f"new. All crawls together then hold {less} of the living {what} than a model of the "
-        f"pairs says, and plans made with it are off. Either {what} differ in how readily they are "
-        "captured or how long they live, or the crawler avoids or repeats earlier crawls: the "
-        "other checks say which.",
+        crawl=diagnosis.table.crawls[crawl].label,
+        more=more,
+        less=less,
+        found=float(found[crawl]),
+        expected=float(expected[crawl]),
+        level=level,
     )
 
 
@@ -438,8 +548,8 @@ def measure_novelty(data: HistoryData, diagnosis: Diagnosis) -> tuple[Numbers, N
     """
     is_new = np.zeros(data.captured.shape, dtype=np.bool_)
     for regime in diagnosis.regimes:
-        for crawl in regime.positions[2:]:
-            seen = data.captured[:, regime.first : crawl].any(axis=1)
+        for crawl in regime[2:]:
+            seen = data.captured[:, regime[0] : crawl].any(axis=1)
             is_new[:, crawl] = data.captured[:, crawl] & ~seen
     n_new = np.where(is_new.any(axis=0), data.counts @ is_new, np.nan)
     # The two-way model of all overlaps would do if histories were never a sample; in a sample,
@@ -483,13 +593,13 @@ def measure_novelty(data: HistoryData, diagnosis: Diagnosis) -> tuple[Numbers, N
 
 
 def _expect_new(
-    sizes: Numbers, coverage: Numbers, living: Numbers, regimes: tuple[Regime, ...]
+    sizes: Numbers, coverage: Numbers, living: Numbers, regimes: tuple[range, ...]
 ) -> Numbers:
     """Return the new URLs of each crawl, where a share `living` survives each interval."""
     expected = np.full(sizes.size, np.nan)
     for regime in regimes:
-        known = sizes[regime.first]
-        for crawl in regime.positions[1:]:
+        known = sizes[regime[0]]
+        for crawl in regime[1:]:
             known *= living[crawl - 1]
             new = sizes[crawl] - coverage[crawl] * known
             expected[crawl] = np.maximum(new, _LEAST_SHARE * sizes[crawl])
@@ -505,30 +615,7 @@ def _slopes(function: Callable[[Numbers], Numbers], n: int) -> Numbers:
 
 # --------------------- the check overdispersion: whether URLs are captured one by one or in bunches
 
-OVERDISPERSION = CheckSpec(
-    id="overdispersion",
-    threshold=0.01,
-    question="Are URLs captured one by one, or in bunches?",
-    meaning=(
-        "If each crawl prefers other hosts, URLs of one host come and go together, and counts "
-        "scatter more than as many independent URLs. Nothing is biased by it, but standard errors "
-        "and likelihoods that take every URL for independent evidence are too sure of themselves. "
-        "Intervals from leaving out whole crawls allow for it."
-    ),
-    computation=(
-        "How many URLs of each crawl are seen next in each later one is held against the model of "
-        "Cormack, Jolly and Seber with a coverage for each crawl and a survival for each interval, "
-        "by Pearson's chi-square; over its degrees of freedom this is known as c-hat. The effect "
-        "is the share by which a typical count varies beyond independent URLs, so that it does not "
-        "grow with the number of URLs as c-hat does. It is a finding from 0.01 on and warns from "
-        "0.05 on, if the chi-square test is certain (1 in 100). Where another check found "
-        "something that makes counts depart from the model by itself, it is not tested."
-    ),
-    advice=(
-        "Trust intervals from leaving out crawls, and none that counts URLs. Estimate by host or "
-        "domain to see where the bunches are."
-    ),
-)
+OVERDISPERSION = CheckSpec(id="overdispersion", threshold=0.01)
 
 _WARN = 0.05
 _CELL_TAIL = 0.01
@@ -555,32 +642,26 @@ def check_overdispersion(data: HistoryData, found: tuple[str, ...], level: str) 
     """
     from scipy.special import chdtri
 
-    what = things(level)
     measured = _measure_dispersion(data)
     if measured is None:
-        return OVERDISPERSION.not_testable(
-            "it takes five or more crawls that share enough of what they hold."
-        )
+        return OVERDISPERSION.not_testable()
     chi_square, n_freedom, mean_expected = measured
     # How many times more the counts vary than those of independent URLs: c-hat.
     ratio = chi_square / n_freedom
     if found:
         return OVERDISPERSION.not_testable(
-            f"what {names(list(found))} found makes counts depart from the model by itself "
-            f"({_times(ratio)} times the variance of independent {what}).",
+            "explained", checks=found, times=_times(ratio), level=level
         )
     scatter = math.sqrt(max(0.0, ratio - 1) / mean_expected)
     if scatter <= OVERDISPERSION.threshold or chi_square <= float(chdtri(n_freedom, _CELL_TAIL)):
-        message = f"The counts scatter no more than those of independent {what}, or hardly more."
-        return OVERDISPERSION.found("ok", scatter, message)
+        return OVERDISPERSION.found("ok", scatter, level=level)
     return OVERDISPERSION.found(
         "info" if scatter < _WARN else "warn",
         scatter,
-        f"The counts vary {_times(ratio)} times as much as those of independent {what}, by about "
-        f"{percent(scatter)} each: {what} are captured in bunches, as when each crawl "
-        "prefers other hosts. Coverage is not biased by it. Standard errors that count every one "
-        f"as independent are too small by a factor of {_times(math.sqrt(ratio))}; those from "
-        "leaving out whole crawls allow for it.",
+        "bunches",
+        times=_times(ratio),
+        error=_times(math.sqrt(ratio)),
+        level=level,
     )
 
 
@@ -738,100 +819,23 @@ def resolve_short_lag(
     cause = find_cause(dependence, found)
     if cause is None:
         return check
-    finding = _describe_cause(cause, found, things(level))
+    finding = _describe_cause(cause, found, level)
     if found is None:
         return replace(check, status="warn", message=finding)
     # What histories decide, pairs need not guess at.
-    by_pairs = describe_short_lag(found, things(level), is_settled=True)
+    by_pairs = describe_short_lag(found, level, is_settled=True)
     return replace(check, message=f"{by_pairs} {finding}")
 
 
-def _describe_cause(cause: ShortLagCause, found: ShortLag | None, what: str) -> str:
-    among = f"among {what} known to be alive"
-    if cause.cause == "avoidance":
-        last = "the last crawl" if cause.n_lags == 1 else f"one of the last {cause.n_lags} crawls"
-        finding = (
-            f"the odds of being captured are {math.exp(cause.log_odds):.2g} times those of others "
-            f"if {last} captured them"
-        )
-        if math.isinf(cause.log_odds):
-            finding = f"none that {last} captured are captured again"
-        return (
-            f"Capture histories show it directly: {among}, {finding}. This "
-            "crawler avoids pages that it fetched recently, and coverage from all pairs is too "
-            "low. Estimates from capture histories that allow for it stay right."
-        )
-    if cause.cause == "re-seeding":
-        cut = ""
-        if found is not None and found.cut_low is not None:
-            cut = (
-                f" Without the affected pairs (--min-lag {found.n_lags + 1}) it is about "
-                f"{percent(found.cut_low)}, still a few per cent too high in simulations."
-            )
-        return (
-            f"Capture histories show why: {among}, the odds of being captured right after a "
-            f"capture are {math.exp(cause.log_odds):.2g} times those two crawls after "
-            "one. The crawler starts from pages of the crawl before, and coverage from all pairs "
-            f"is too high.{cut} Estimates from capture histories that allow for it stay right."
-        )
-    return (
-        f"Capture histories show why: {among}, those captured just "
-        "before are not captured more readily, so that the crawler does not repeat "
-        "itself. Many live only briefly, and coverage from all pairs is too low; the "
-        "Manly–Parr estimate needs no rate of decay and stays right."
-    )
+def _describe_cause(cause: ShortLagCause, found: ShortLag | None, level: str) -> str:
+    code, cut = cause.cause, ""
+    if code == "avoidance" and math.isinf(cause.log_odds):
+        return say("short-lag.never", last=_last(cause), level=level)
+    if code == "re-seeding" and found is not None and found.cut_low is not None:
+        cut = f" {say('short-lag.re-seeding-cut', min_lag=found.n_lags + 1, cut=found.cut_low)}"
+    odds = math.exp(cause.log_odds)
+    return say(f"short-lag.{code}", odds=odds, last=_last(cause), cut=cut, level=level)
 
 
-HISTORY_CHECKS = (HETEROGENEOUS_CAPTURE, PAST_FUTURE, NOVELTY, OVERDISPERSION)
-"""In the order in which they should be read."""
-
-
-# ----------------------------------------- what each check means, how it is computed and what to do
-
-
-EXPLANATIONS = MappingProxyType({spec.id: spec for spec in (*PAIR_CHECKS, *HISTORY_CHECKS)})
-
-_STATUS: dict[Status, str] = {
-    "ok": "nothing found",
-    "info": "a finding, no fault",
-    "warn": "the number holds with the repair or caveat that is named",
-    "fail": "do not trust the number",
-    "na": "not testable with this data",
-}
-
-
-def explain_check(check_id: str, checks: Sequence[Check]) -> tuple[tuple[str, str], ...]:
-    """Explain a check and say what it found, as headings with a paragraph each.
-
-    Parameters
-    ----------
-    check_id
-        The check to explain.
-    checks
-        The results.
-
-    Raises
-    ------
-    FitError
-        If there is no such check.
-    """
-    if check_id not in EXPLANATIONS:
-        raise FitError(f"there is no check {check_id!r}; the checks are {', '.join(EXPLANATIONS)}")
-    spec = EXPLANATIONS[check_id]
-    found = (("What it found here", _describe(check)) for check in checks if check.id == check_id)
-    return (
-        (check_id, spec.question),
-        *found,
-        ("What it means", spec.meaning),
-        ("How it is computed", spec.computation),
-        ("What to do", spec.advice),
-    )
-
-
-def _describe(check: Check) -> str:
-    numbers = ""
-    if check.effect is not None:
-        numbers = f", effect {check.effect:+.3f}".replace("-", "−")
-    if check.threshold is not None:
-        numbers += f", threshold {check.threshold:g}"
-    return f"{check.status} ({_STATUS[check.status]}{numbers}). {check.message}"
+def _last(cause: ShortLagCause) -> str:
+    return "the last crawl" if cause.n_lags == 1 else f"one of the last {cause.n_lags} crawls"

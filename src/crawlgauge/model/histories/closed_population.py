@@ -12,16 +12,6 @@ import numpy as np
 from crawlgauge.model.histories.data import HistoryData, Numbers
 from crawlgauge.model.histories.optimisation import Curve, maximise, variances_at
 
-__all__ = [
-    "MAX_NEWEST",
-    "Form",
-    "estimate_chao",
-    "estimate_chapman",
-    "estimate_lincoln_petersen",
-    "estimate_schnabel",
-    "fit_loglinear",
-]
-
 
 def estimate_lincoln_petersen(data: HistoryData) -> float:
     """Estimate the population from the two newest crawls: product of sizes over overlap."""

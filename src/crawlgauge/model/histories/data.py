@@ -1,6 +1,7 @@
 """Capture histories as arrays, and what follows from them by counting alone."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -10,19 +11,6 @@ from crawlgauge.model.pairs import freeze_arrays, years_of
 from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
-__all__ = [
-    "Flags",
-    "HistoryData",
-    "Holdings",
-    "Numbers",
-    "Recaptures",
-    "count_captures",
-    "count_holdings",
-    "count_known_alive",
-    "count_recaptures",
-    "history_data",
-]
-
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
@@ -30,7 +18,7 @@ Flags = NDArray[np.bool_]
 # ------------------------------------------------------------------------------ capture histories
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class HistoryData:
     """Distinct capture histories, one row each, with the dates of the crawls.
 
@@ -71,18 +59,18 @@ class HistoryData:
         """Distinct URLs over all crawls, of the sample where it is one."""
         return float(self.counts.sum())
 
-    @property
+    @cached_property
     def sizes(self) -> Numbers:
         """URLs of each crawl, of the sample where it is one."""
         return self.counts @ self.captured
 
-    @property
+    @cached_property
     def first(self) -> NDArray[np.int64]:
         """Crawl of the first capture of each history."""
         first: NDArray[np.int64] = np.argmax(self.captured, axis=1)
         return first
 
-    @property
+    @cached_property
     def last(self) -> NDArray[np.int64]:
         """Crawl of the last capture of each history."""
         last: NDArray[np.int64] = self.n_crawls - 1 - np.argmax(self.captured[:, ::-1], axis=1)

@@ -31,21 +31,6 @@ from crawlgauge.model.pairs import PairData
 from crawlgauge.model.ranges import is_telling
 from crawlgauge.model.two_way import fit_columns
 
-__all__ = [
-    "ENOUGH_SEEN_THRICE",
-    "MAX_MISFIT",
-    "MIN_CRAWLS",
-    "MIN_SEEN_THRICE",
-    "Judgement",
-    "Views",
-    "find_views",
-    "judge_persistence",
-    "judge_views",
-    "spread_over_crawls",
-    "too_small",
-    "with_first_captures",
-]
-
 MIN_CRAWLS = 5
 """With fewer, coverage and its unevenness are one and the same."""
 

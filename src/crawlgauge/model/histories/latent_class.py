@@ -15,10 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.model.histories.data import Flags, HistoryData, Numbers
-from crawlgauge.model.histories.window_model import MAX_TRAP_LAGS
-
-__all__ = ["LatentClassFit", "fit_latent_class"]
-
+from crawlgauge.model.histories.known_alive import MAX_TRAP_LAGS
 
 # ---------------------------------- capture histories cut into steps from one capture to the next
 
@@ -249,8 +246,7 @@ class ClassLikelihood:
 
         n_others = self.n_classes - 1
         share, hazard, gap, trap, level = np.split(
-            theta,
-            np.cumsum([self.n_cohorts * n_others, self.n_classes, n_others, self.trap_lags]),
+            theta, np.cumsum([self.n_cohorts * n_others, self.n_classes, n_others, self.trap_lags])
         )
         log_shares = np.column_stack([log_expit(-share), log_expit(share)])
         return ClassParameters(
@@ -298,8 +294,6 @@ class ClassLikelihood:
 
         The URLs of each history are shared out over the classes by the chances of the history.
         """
-        from scipy.special import expit
-
         paths = self.paths
         logs = self._log_parts(parameters, chances)
         pairs = zip(paths.split(paths.totals), paths.split(logs[0]), strict=True)
@@ -307,9 +301,13 @@ class ClassLikelihood:
         if self.n_classes == 1:
             return log_likelihood, paths.totals[None]
         log_ratio = paths.parts @ (logs[1] - logs[0])
+        # One exponential for both, as there are many: ln(1 + e^x), and e^x over (1 + e^x).
+        smaller = np.exp(-np.abs(log_ratio))
+        either = np.maximum(log_ratio, 0.0) + np.log1p(smaller)
+        share = np.where(log_ratio > 0, 1.0, smaller) / (1 + smaller)
         # Not a dot product: its threads wait for each other where the machine is busy.
-        log_likelihood += float(np.sum(paths.counts * np.logaddexp(0.0, log_ratio)))
-        second = paths.parts_transposed @ (paths.counts * expit(log_ratio))
+        log_likelihood += float(np.sum(paths.counts * either))
+        second = paths.parts_transposed @ (paths.counts * share)
         return log_likelihood, np.stack([paths.totals - second, second])
 
     def _log_parts(self, parameters: ClassParameters, chances: StepChances) -> Numbers:

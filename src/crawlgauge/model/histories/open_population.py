@@ -13,14 +13,6 @@ from crawlgauge.model.histories.data import HistoryData, Numbers, Recaptures, co
 from crawlgauge.model.histories.optimisation import Curve, Maximum, maximise, variances_at
 from crawlgauge.model.pairs import MAX_LOG
 
-__all__ = [
-    "fit_cormack_jolly_seber",
-    "fit_jolly_seber",
-    "fit_manly_parr",
-    "fit_rested_manly_parr",
-]
-
-
 # --------------------------------------------------------------------- Cormack, Jolly and Seber
 
 _MAX_LOGIT = 20.0

@@ -7,8 +7,6 @@ import numpy as np
 
 from crawlgauge.model.histories.data import Flags, Numbers
 
-__all__ = ["Curve", "Maximum", "curvature_at", "maximise", "minimise_within", "variances_at"]
-
 Curve = tuple[float, Numbers, Numbers]
 """A log-likelihood at one point, with its first and second derivatives."""
 
@@ -207,10 +205,12 @@ def minimise_within(
 
 
 def curvature_at(slopes: Callable[[Numbers], Numbers], point: Numbers) -> Numbers:
-    """Return the second derivatives of a function from its slopes, by finite differences."""
-    here = slopes(point)
-    steps = np.eye(point.size) * _DIFFERENCE
-    matrix = np.array([slopes(point + step) - here for step in steps]) / _DIFFERENCE
+    """Return the second derivatives of a function by finite differences of its slopes.
+
+    It gives the slopes at several points (rows) at once.
+    """
+    here, *there = slopes(np.vstack([point, point + np.eye(point.size) * _DIFFERENCE]))
+    matrix = (np.array(there) - here) / _DIFFERENCE
     symmetric: Numbers = (matrix + matrix.T) / 2
     return symmetric
 

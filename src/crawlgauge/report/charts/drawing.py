@@ -10,40 +10,8 @@ import altair as alt
 
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.phrases import things
-from crawlgauge.report.charts.chart import Cell, Chart, NoChart
-from crawlgauge.report.charts.theme import COLUMN_WIDTH, PAGE_WIDTH
+from crawlgauge.report.charts.chart import COLUMN_WIDTH, HEIGHT, PAGE_WIDTH, Cell, Chart, NoChart
 from crawlgauge.report.words import explain_ranges, join, name_checks
-
-__all__ = [
-    "CRAWL",
-    "PAIR",
-    "Channel",
-    "Picture",
-    "Row",
-    "base_chart",
-    "count_axis",
-    "crawl_axis",
-    "date_axis",
-    "dated_chart",
-    "draw_band",
-    "explain_bars",
-    "heatmap_size",
-    "lag_axis",
-    "lit_opacity",
-    "lit_width",
-    "log_share_axis",
-    "make_chart",
-    "mark_at",
-    "numbers_fit",
-    "pickable",
-    "range_axis",
-    "say_trust",
-    "share_axis",
-    "significant",
-    "size_axis",
-    "tooltip",
-]
-
 
 # --------------------------------------------------------------------------------- one description
 
@@ -69,9 +37,7 @@ class Picture:
         Drawn from the back to the front.
     caption, alternative
         As those of `Chart`.
-    height
-        Of the area within the axes.
-    width
+    width, height
         Of everything.
     """
 
@@ -79,8 +45,8 @@ class Picture:
     layers: Sequence[alt.Chart]
     caption: str
     alternative: str
-    height: int
     width: int = COLUMN_WIDTH
+    height: int = HEIGHT
 
 
 def make_chart(name: str, title: str, picture: Picture | str) -> Chart | NoChart:
@@ -89,7 +55,7 @@ def make_chart(name: str, title: str, picture: Picture | str) -> Chart | NoChart
         return NoChart(name=name, title=title, reason=picture)
     columns = tuple(dict.fromkeys(column for row in picture.rows for column in row))
     chart = alt.layer(*picture.layers).add_params(alt.param(name="chosen", value=None))
-    size = alt.AutoSizeParams(type="fit-x", contains="padding")
+    size = alt.AutoSizeParams(type="fit", contains="padding")
     sized = chart.properties(width=picture.width, height=picture.height, autosize=size)
     specification: dict[str, Any] = sized.to_dict()
     # The data come in here, as checking them against the schema would take seconds.
@@ -122,25 +88,8 @@ def significant(number: float | None) -> float | None:
 
 
 def explain_bars(numbers: Iterable[tuple[str, Estimate]]) -> str:
-    """Say what the bars of a chart rest on, or why there are none.
-
-    Parameters
-    ----------
-    numbers
-        The name and the value of each.
-
-    Examples
-    --------
-    >>> explain_bars([("coverage", Estimate(value=0.4, low=0.3, high=0.5, basis="interval"))])
-    'Bars: 95 % intervals.'
-    """
-    sentences = explain_ranges(numbers)
-    return join(
-        *(
-            sentence.replace("In brackets", "Bars", 1).replace("No ranges", "No bars", 1)
-            for sentence in sentences
-        )
-    )
+    """Say what the bars of a chart rest on, or why there are none."""
+    return join(*explain_ranges(numbers, "Bars", "bars"))
 
 
 def say_trust(estimates: Estimates) -> str:
@@ -272,8 +221,11 @@ _FEW_TICKS = 3
 _NARROW = 1.1
 _UNITS = ((1e9, "billion "), (1e6, "million "), (1e3, "thousand "), (1, ""))
 _LABEL_WIDTH = 78
+_MAX_LABELS = 9
 _SHORT_LABEL = 11
 _WORDS = re.compile(r"([A-Za-z]+[-_.+=])+")
+# A month never stands without its year.
+_DATE = "utcFormat(datum.value, utcmonth(datum.value) === 0 ? '%Y' : '%b %Y')"
 # So that no mark is cut at the edge.
 _MARK_ROOM = 8
 
@@ -321,13 +273,14 @@ def share_axis(title: str, shares: Iterable[float], field: str, *, zero: bool = 
 
 def range_axis(title: str, most: float) -> alt.X:
     """Return a horizontal axis of coverages from 0 on."""
-    return alt.X("coverage:Q", title=title, **_in_percent(0, most))
+    # Beside long names there is room for few labels.
+    return alt.X("coverage:Q", title=title, **_in_percent(0, most, labelFlush=False, tickCount=4))
 
 
-def _in_percent(low: float, high: float) -> dict[str, Any]:
+def _in_percent(low: float, high: float, **axis: Any) -> dict[str, Any]:  # noqa: ANN401
     return {
         "scale": alt.Scale(domain=[low, high], nice=False),
-        "axis": alt.Axis(format="~%", tickCount=6, grid=True),
+        "axis": alt.Axis(**{"format": "~%", "tickCount": 6, "grid": True, **axis}),
     }
 
 
@@ -384,7 +337,8 @@ def date_axis(title: str = "Date of the crawl") -> alt.X:
     """Return an axis of dates, for data whose column ``date`` is read into ``when``."""
     # In universal time, so that a date is the same day everywhere.
     scale = alt.Scale(type="utc", padding=_MARK_ROOM)
-    return alt.X("when:T", title=title, scale=scale, axis=alt.Axis(tickCount=6, grid=False))
+    axis = alt.Axis(tickCount=6, grid=False, labelExpr=_DATE)
+    return alt.X("when:T", title=title, scale=scale, axis=axis)
 
 
 def lag_axis(longest: float) -> alt.X:
@@ -415,24 +369,28 @@ def crawl_axis(channel: type, field: str, title: str, labels: list[str], **axis:
     title
         Of the axis.
     labels
-        Of the crawls.
+        Of the crawls; so many of them are named that their names do not touch.
     **axis
         Further options of the axis.
     """
-    beginning = _shared_beginning(labels)
-    if beginning:
-        # Only what tells the crawls apart has room.
+    beginning, last = shared_beginning(labels), len(labels) - 1
+    if beginning and channel is alt.X:
+        # Only what tells the crawls apart has room; across it is said what all begin with.
         title = f"{title} ({beginning}…)"
-        axis["labelExpr"] = f"slice(datum.label, {len(beginning)})"
+    # At even distances, and the newest among them. By their places: labels are no code.
+    step = math.ceil(len(labels) / _MAX_LABELS)
+    shown = f"slice(datum.label, {len(beginning)})"
+    if step > 1:
+        shown = f"round((1 - datum.index) * {last}) % {step} === 0 ? {shown} : ''"
     return channel(
         f"{field}:N",
         title=title,
         scale=alt.Scale(domain=labels),
-        axis=alt.Axis(labelOverlap="parity", labelLimit=_LABEL_WIDTH, **axis),
+        axis=alt.Axis(labelExpr=shown, labelOverlap=False, labelLimit=_LABEL_WIDTH, **axis),
     )
 
 
-def _shared_beginning(labels: list[str]) -> str:
+def shared_beginning(labels: list[str]) -> str:
     """Return the words that all labels begin with, where labels are long; dates are no words."""
     if max(map(len, labels)) <= _SHORT_LABEL:
         return ""
@@ -465,22 +423,26 @@ def _log_ticks(low: float, high: float) -> list[float]:
 
 
 _MAX_COLUMN_CRAWLS = 40
-_MAX_NUMBER_CRAWLS = 16
-# What labels and the axis title take from the width.
-_MARGIN = 100
-_MAX_CELL = 60
+_MAX_NUMBER_CRAWLS = 15
+_ROW, _AROUND_ROWS = 16, 95
 
 
 def heatmap_size(n_crawls: int) -> dict[str, int]:
-    """Return width of everything and height within the axes, for cells that are about square.
+    """Return width and height of a heatmap: a column, or the page where cells would be specks.
 
     Parameters
     ----------
     n_crawls
         Number of rows, and of columns.
     """
-    width = COLUMN_WIDTH if n_crawls <= _MAX_COLUMN_CRAWLS else PAGE_WIDTH
-    return {"width": width, "height": min(width - _MARGIN, _MAX_CELL * n_crawls)}
+    if n_crawls <= _MAX_COLUMN_CRAWLS:
+        return {"width": COLUMN_WIDTH, "height": HEIGHT}
+    return {"width": PAGE_WIDTH, "height": PAGE_WIDTH}
+
+
+def rows_height(n_rows: int) -> int:
+    """Return the height of a chart with a row for each of some names."""
+    return max(HEIGHT, n_rows * _ROW + _AROUND_ROWS)
 
 
 def numbers_fit(n_crawls: int) -> bool:

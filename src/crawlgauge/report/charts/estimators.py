@@ -5,6 +5,7 @@ import math
 import altair as alt
 
 from crawlgauge.model.estimates import Estimates, EstimatorRow
+from crawlgauge.model.panels import Panels
 from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.report.charts.drawing import (
     CRAWL,
@@ -19,14 +20,12 @@ from crawlgauge.report.charts.drawing import (
     mark_at,
     pickable,
     range_axis,
+    rows_height,
     share_axis,
     significant,
     tooltip,
 )
 from crawlgauge.report.words import CLOSED, join, number_of, with_range
-
-__all__ = ["draw_agreement", "draw_capture_frequencies", "draw_estimators"]
-
 
 # ------------------------------------------- all estimators side by side, each with what it assumes
 
@@ -36,10 +35,9 @@ _OPEN = "from histories, with turnover"
 _CLOSED = "from histories, no turnover assumed"
 _KINDS = (_PAIRS, _OPEN, _CLOSED)
 _OF_PAIRS = ("paper-forward", "paper-backward", "two-way", "growth")
-_ROW_HEIGHT = 16
 
 
-def draw_estimators(estimates: Estimates) -> Picture | str:
+def draw_estimators(estimates: Estimates, _: Panels) -> Picture | str:
     """Draw the typical coverage that each estimator gives."""
     known = [row for row in estimates.estimators if row.coverage is not None]
     if not known:
@@ -60,7 +58,7 @@ def draw_estimators(estimates: Estimates) -> Picture | str:
         layers=_estimator_layers(estimates, known),
         caption=_describe_estimators(estimates, known),
         alternative=f"A dot for each of {number_of(len(known), 'estimator')}. {_list_all(known)}.",
-        height=_ROW_HEIGHT * len(known),
+        height=rows_height(len(known)),
     )
 
 
@@ -116,7 +114,7 @@ def _describe_estimators(estimates: Estimates, known: list[EstimatorRow]) -> str
         ring = f"{drawn}: the headline, {headline.estimator}, {with_range(typical, percent)}."
     above = [row.name for row in estimates.estimators if (row.coverage or 0) > 1]
     return join(
-        f"{number_of(len(known), 'estimator')} of the typical coverage. {_list_all(known)}.",
+        f"{number_of(len(known), 'estimator')} of the typical coverage.",
         ring,
         "Estimators that assume no turnover take what is gone, or not there yet, for missed, and "
         "are shown for comparison only."
@@ -150,12 +148,11 @@ _COMPARED = (
     "known-alive",
     "latent-class",
 )
-_AGREEMENT_HEIGHT = 190
 _TWO = 2
 _MUCH = 2
 
 
-def draw_agreement(estimates: Estimates) -> Picture | str:
+def draw_agreement(estimates: Estimates, _: Panels) -> Picture | str:
     """Draw the coverage of each crawl by every estimator that allows for turnover."""
     chosen = [
         row
@@ -197,7 +194,6 @@ def draw_agreement(estimates: Estimates) -> Picture | str:
             f"{number_of(len(chosen), 'line')} over time, one for each of {', '.join(order)}.",
             spread,
         ),
-        height=_AGREEMENT_HEIGHT,
     )
 
 
@@ -231,11 +227,10 @@ def _say_spread(estimates: Estimates) -> str:
 # ------------------------------------------ how many URLs just one crawl holds, just two, and so on
 
 
-_FREQUENCIES_HEIGHT = 160
 _MAX_LABELLED = 12
 
 
-def draw_capture_frequencies(estimates: Estimates) -> Picture | str:
+def draw_capture_frequencies(estimates: Estimates, _: Panels) -> Picture | str:
     """Draw in how many crawls the URLs of the archive are."""
     noun, frequencies = things(estimates.level), estimates.capture_frequencies
     if frequencies is None:
@@ -260,7 +255,6 @@ def draw_capture_frequencies(estimates: Estimates) -> Picture | str:
             "tell them apart.",
         ),
         alternative=f"Bars. {ends}",
-        height=_FREQUENCIES_HEIGHT,
     )
 
 
@@ -271,7 +265,7 @@ def _frequency_layers(frequencies: tuple[int, ...], noun: str) -> list[alt.Chart
             title="Number of crawls that hold it",
             axis=alt.Axis(labelAngle=0, labelOverlap="greedy"),
         ),
-        y=count_axis("In just so many crawls", noun, frequencies, "n_urls"),
+        y=count_axis("Held by exactly that many", noun, frequencies, "n_urls"),
         tooltip=tooltip(
             ("n_crawls:O", "crawls", None), ("n_urls:Q", noun, ","), ("share:Q", None, ".1%")
         ),

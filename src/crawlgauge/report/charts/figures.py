@@ -1,176 +1,120 @@
 """The figures of an estimate: all of them, by name, and as files."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from crawlgauge.errors import CrawlgaugeError, FitError
 from crawlgauge.model.estimates import Estimates
+from crawlgauge.model.panels import Panels
 from crawlgauge.model.phrases import things
-from crawlgauge.report.charts.chart import RENDERERS, Chart, NoChart, make_folder, write_file
-from crawlgauge.report.charts.decay import draw_decay, draw_decay_shapes
-from crawlgauge.report.charts.drawing import Picture, make_chart
-from crawlgauge.report.charts.estimators import (
-    draw_agreement,
-    draw_capture_frequencies,
-    draw_estimators,
+from crawlgauge.report.charts import estimators, pairs, per_crawl, planning
+from crawlgauge.report.charts.chart import (
+    COLUMN_WIDTH,
+    HEIGHT,
+    PAGE_HEIGHT,
+    PAGE_WIDTH,
+    PICTURES,
+    Chart,
+    NoChart,
+    convert_svg,
+    draw_plate,
+    make_folder,
+    render_chart,
+    write_file,
 )
-from crawlgauge.report.charts.matrices import draw_containment, draw_residuals
-from crawlgauge.report.charts.per_crawl import draw_coverage, draw_population, draw_union
-from crawlgauge.report.charts.planning import draw_plan_by_frequency, draw_plan_by_size
-from crawlgauge.report.charts.regression import draw_regression, draw_simulated_regression
-from crawlgauge.report.charts.starts import draw_start_intercepts, draw_start_lines
+from crawlgauge.report.charts.drawing import Picture, make_chart
+from crawlgauge.report.words import read_toml
 
-__all__ = ["CHARTS", "FORMATS", "Figures", "try_charts", "write_figures"]
+__all__ = ["Figures"]
+
+FigureT = TypeVar("FigureT", Chart, Chart | NoChart)
 
 
 # -------------------------------------------- all charts, in the order in which a report shows them
 
 
 class Kind(NamedTuple):
-    """A figure: its title, where {noun} is what is counted, and what draws it or says why not."""
+    """A figure: its section, its title, where {noun} is what is counted, and what draws it.
 
+    What draws it says why if it cannot.
+    """
+
+    section: str
     title: str
-    draw: Callable[[Estimates], Picture | str]
+    draw: Callable[[Estimates, Panels], Picture | str]
 
 
-CHARTS: dict[str, Kind] = {
-    "coverage": Kind(
-        "Coverage: share of the {noun} within reach that each crawl holds", draw_coverage
-    ),
-    "population": Kind("Population: {noun} that each crawl could have reached", draw_population),
-    "containment": Kind(
-        "Share of each crawl's {noun} found in each other crawl, with the estimated "
-        "self-intersection on the diagonal",
-        draw_containment,
-    ),
-    "decay": Kind(
-        "Containment of pairs of crawls against the time between them, on a logarithmic scale",
-        draw_decay,
-    ),
-    "regression": Kind(
-        "The published method: one line through the containments of all pairs", draw_regression
-    ),
-    "simulated-regression": Kind(
-        "The same line through a simulated urn with the fitted coverage and persistence",
-        draw_simulated_regression,
-    ),
-    "start-lines": Kind(
-        "A line for each starting crawl, through its containments in later crawls",
-        draw_start_lines,
-    ),
-    "start-intercepts": Kind(
-        "Where the line of each starting crawl begins, by the date of the crawl",
-        draw_start_intercepts,
-    ),
-    "residuals": Kind(
-        "Residuals log R: pairs that share more or less than the published line expects",
-        draw_residuals,
-    ),
-    "decay-shapes": Kind(
-        "Shapes of decay that compete, and the coverage that each reaches at zero",
-        draw_decay_shapes,
-    ),
-    "union": Kind(
-        "Share of the living {noun} that all crawls so far hold together, after each crawl",
-        draw_union,
-    ),
-    "plan-by-size": Kind(
-        "Coverage that a crawl would have by its number of {noun}", draw_plan_by_size
-    ),
-    "plan-by-frequency": Kind(
-        "Share that the whole archive would hold by the number of crawls a year",
-        draw_plan_by_frequency,
-    ),
-    "estimators": Kind(
-        "Typical coverage by all estimators, each with other assumptions", draw_estimators
-    ),
-    "agreement": Kind(
-        "Coverage of each crawl by the estimators that allow for turnover", draw_agreement
-    ),
-    "capture-frequencies": Kind(
-        "How many {noun} are in just one crawl, in just two, and so on", draw_capture_frequencies
-    ),
-}
+def _find_charts() -> dict[str, Kind]:
+    """Return the charts that ``charts.toml`` lists, each with its function ``draw_NAME``."""
+    functions = {key: each for module in _MODULES for key, each in vars(module).items()}
+    return {
+        name: Kind(texts["section"], texts["title"], functions[f"draw_{name.replace('-', '_')}"])
+        for name, texts in read_toml("charts/charts").items()
+    }
 
 
-def try_chart(name: str, estimates: Estimates) -> Chart | NoChart:
+_MODULES = (per_crawl, pairs, planning, estimators)
+CHARTS: Mapping[str, Kind] = _find_charts()
+
+
+def try_chart(name: str, estimates: Estimates, panels: Panels) -> Chart | NoChart:
     """Draw a chart, or say why it cannot be drawn."""
-    title, draw = CHARTS[name]
-    return make_chart(name, title.format(noun=things(estimates.level)), draw(estimates))
+    _, title, draw = CHARTS[name]
+    return make_chart(name, title.format(noun=things(estimates.level)), draw(estimates, panels))
 
 
-def try_charts(estimates: Estimates) -> tuple[Chart | NoChart, ...]:
+def try_charts(estimates: Estimates, panels: Panels) -> tuple[Chart | NoChart, ...]:
     """Draw all charts, or say why one cannot be drawn.
 
     Parameters
     ----------
     estimates
         Of the crawls.
+    panels
+        What is drawn beside them.
     """
-    return tuple(try_chart(name, estimates) for name in CHARTS)
+    return tuple(try_chart(name, estimates, panels) for name in CHARTS)
 
 
 # ------------------------------------------ charts as files for papers: pictures, captions and data
 
 
 CAPTIONS = "captions.md"
+PLATE = "plate"
+_PANELS = (
+    "containment",
+    "decay",
+    "regression",
+    "simulated-regression",
+    "start-lines",
+    "start-intercepts",
+)
+"""Of the plate, in the order of the paper: figures 1a to 3b."""
+
+WIDTHS = {84: (COLUMN_WIDTH, HEIGHT), 174: (PAGE_WIDTH, PAGE_HEIGHT)}
+"""Width and height of pictures, by the millimetres of a paper's columns."""
 
 
-FORMATS = ("svg", "png", "pdf")
-"""Suffixes of pictures."""
-
-
-def write_figures(
-    estimates: Estimates, folder: str | os.PathLike[str], formats: Iterable[str] = ("svg",)
-) -> tuple[Path, ...]:
-    """Write every figure into a folder, with its data as CSV, and all captions.
-
-    Parameters
-    ----------
-    estimates
-        Of the crawls.
-    folder
-        Made if it is missing; files of the same names are replaced.
-    formats
-        Some of ``svg``, ``png`` and ``pdf``.
-
-    Returns
-    -------
-    tuple
-        What was written.
-
-    Raises
-    ------
-    CrawlgaugeError
-        If there is no such format, or the folder cannot be written to.
-    """
-    wanted = list(dict.fromkeys(formats))
-    unknown = [name for name in wanted if name not in FORMATS]
-    if unknown or not wanted:
-        raise CrawlgaugeError(
-            f"figures cannot be written as {', '.join(unknown) or 'nothing'}; possible are "
-            f"{', '.join(FORMATS)}"
-        )
-    place = Path(folder)
-    make_folder(place)
-    figures = try_charts(estimates)
-    written = []
-    for chart in figures:
-        if isinstance(chart, Chart):
-            for suffix in (*wanted, "csv"):
-                written.append(place / f"{chart.name}.{suffix}")
-                write_file(written[-1], RENDERERS[suffix](chart))
-    written.append(place / CAPTIONS)
-    write_file(written[-1], _list_captions(figures).encode())
-    return tuple(written)
+def _fit_width(figure: FigureT, width: int | None) -> FigureT:
+    """Give a chart one of the two sizes; one with a row for each of some names keeps its height."""
+    if isinstance(figure, NoChart) or width is None:
+        return figure
+    across, up = WIDTHS[width]
+    own = figure.specification
+    is_list = own["width"] == COLUMN_WIDTH and own["height"] > HEIGHT
+    return figure.resized(across, own["height"] if is_list else up)
 
 
 def _list_captions(figures: Iterable[Chart | NoChart]) -> str:
-    parts = ["# Figures"]
-    for figure in figures:
+    by_name = {figure.name: figure for figure in figures}
+    letters = zip("abcdef", (by_name[name] for name in _PANELS), strict=True)
+    panels = [f"({letter}) {figure.title}: `{figure.name}`." for letter, figure in letters]
+    parts = ["# Figures", f"## The plate\n\n`{PLATE}`\n\n{' '.join(panels)}"]
+    for figure in by_name.values():
         if isinstance(figure, Chart):
             parts.append(f"## {figure.title}\n\n`{figure.name}`\n\n{figure.caption}")
         else:
@@ -183,22 +127,44 @@ def _list_captions(figures: Iterable[Chart | NoChart]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Every figure of an estimate; a notebook shows what a method returns.
+    """Every figure of an estimate, by name: ``decay()``, ``start_lines()`` and so on.
 
-    Each method raises `FitError` where the data do not allow its figure, and says why.
+    A notebook shows what such a method returns. It raises `FitError` where the data do not allow
+    its figure, and says why.
 
     Parameters
     ----------
-    estimates
+    estimates, panels
         What is drawn.
     """
 
     estimates: Estimates
+    panels: Panels
+
+    def __getattr__(self, name: str) -> Callable[[], Chart]:
+        chart = name.replace("_", "-")
+        if chart not in CHARTS:
+            raise AttributeError(f"there is no figure {name}; there are {', '.join(_METHODS)}")
+        return partial(self._draw, chart)
+
+    def __dir__(self) -> list[str]:
+        return ["save", *_METHODS]
+
+    def _draw(self, name: str) -> Chart:
+        figure = try_chart(name, self.estimates, self.panels)
+        if isinstance(figure, NoChart):
+            raise FitError(f"there is no figure {figure.name}: {figure.reason}")
+        return figure
 
     def save(
-        self, folder: str | os.PathLike[str], formats: Iterable[str] = ("svg",)
+        self,
+        folder: str | os.PathLike[str],
+        formats: Iterable[str] = ("svg",),
+        *,
+        width: int | None = None,
+        titles: bool = True,
     ) -> tuple[Path, ...]:
-        """Write all figures that the data allow, their data as CSV, and the captions.
+        """Write every figure into a folder, with its data as CSV, a plate of six, and all captions.
 
         Parameters
         ----------
@@ -206,75 +172,47 @@ class Figures:
             Made if it is missing; files of the same names are replaced.
         formats
             Some of ``svg``, ``png`` and ``pdf``.
+        width
+            Of all figures, in millimetres: 84, a column of a paper, or 174, both. By default 84,
+            but 174 for heatmaps of more than 40 crawls.
+        titles
+            Whether pictures have their titles in them.
+
+        Returns
+        -------
+        tuple
+            What was written.
+
+        Raises
+        ------
+        CrawlgaugeError
+            If there is no such format or width, or the folder cannot be written to.
         """
-        return write_figures(self.estimates, folder, formats)
+        wanted = list(dict.fromkeys(formats))
+        unknown = [name for name in wanted if name not in PICTURES]
+        if unknown or not wanted:
+            raise CrawlgaugeError(
+                f"figures cannot be written as {', '.join(unknown) or 'nothing'}; possible are "
+                f"{', '.join(PICTURES)}"
+            )
+        if width not in (None, *WIDTHS):
+            raise CrawlgaugeError(f"figures are 84 or 174 mm wide, not {width}")
+        place = Path(folder)
+        make_folder(place)
+        figures = try_charts(self.estimates, self.panels)
+        contents = {
+            f"{chart.name}.{form}": render_chart(_fit_width(chart, width), form, has_title=titles)
+            for chart in figures
+            if isinstance(chart, Chart)
+            for form in (*wanted, "csv")
+        }
+        by_name = {figure.name: _fit_width(figure, 84) for figure in figures}
+        plate = draw_plate([by_name[name] for name in _PANELS], has_titles=titles)
+        contents |= {f"{PLATE}.{suffix}": convert_svg(plate, suffix) for suffix in wanted}
+        contents[CAPTIONS] = _list_captions(figures).encode()
+        for name, content in contents.items():
+            write_file(place / name, content)
+        return tuple(place / name for name in contents)
 
-    def coverage(self) -> Chart:
-        """Draw the coverage of each crawl, with ranges, and the typical coverage."""
-        return self._draw("coverage")
 
-    def population(self) -> Chart:
-        """Draw the population of each crawl, with ranges."""
-        return self._draw("population")
-
-    def containment(self) -> Chart:
-        """Draw the share of each crawl found in each other: figure 1a of the paper."""
-        return self._draw("containment")
-
-    def decay(self) -> Chart:
-        """Draw log containment against time difference: figure 1b of the paper."""
-        return self._draw("decay")
-
-    def regression(self) -> Chart:
-        """Draw the published line with its interval: figure 2a of the paper."""
-        return self._draw("regression")
-
-    def simulated_regression(self) -> Chart:
-        """Draw the line of a simulated urn that was fitted: figure 2b of the paper."""
-        return self._draw("simulated-regression")
-
-    def start_lines(self) -> Chart:
-        """Draw a line for each starting crawl: figure 3a of the paper."""
-        return self._draw("start-lines")
-
-    def start_intercepts(self) -> Chart:
-        """Draw where those lines begin against the date: figure 3b of the paper."""
-        return self._draw("start-intercepts")
-
-    def residuals(self) -> Chart:
-        """Draw the residuals log R of all pairs as a heatmap."""
-        return self._draw("residuals")
-
-    def decay_shapes(self) -> Chart:
-        """Draw the shapes of decay that compete."""
-        return self._draw("decay-shapes")
-
-    def union(self) -> Chart:
-        """Draw what all crawls so far hold together, after each crawl."""
-        return self._draw("union")
-
-    def plan_by_size(self) -> Chart:
-        """Draw the coverage of a crawl against its size."""
-        return self._draw("plan-by-size")
-
-    def plan_by_frequency(self) -> Chart:
-        """Draw what the archive would hold against the number of crawls a year."""
-        return self._draw("plan-by-frequency")
-
-    def estimators(self) -> Chart:
-        """Draw all estimators side by side."""
-        return self._draw("estimators")
-
-    def agreement(self) -> Chart:
-        """Draw the coverage of each crawl by several estimators."""
-        return self._draw("agreement")
-
-    def capture_frequencies(self) -> Chart:
-        """Draw how many URLs are in just one crawl, in two, and so on."""
-        return self._draw("capture-frequencies")
-
-    def _draw(self, name: str) -> Chart:
-        figure = try_chart(name, self.estimates)
-        if isinstance(figure, NoChart):
-            raise FitError(f"there is no figure {figure.name}: {figure.reason}")
-        return figure
+_METHODS = [name.replace("-", "_") for name in CHARTS]

@@ -6,6 +6,7 @@ import altair as alt
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimate, Estimates, Union
+from crawlgauge.model.panels import Panels
 from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.report.charts.chart import Cell
 from crawlgauge.report.charts.drawing import (
@@ -27,14 +28,8 @@ from crawlgauge.report.charts.drawing import (
 )
 from crawlgauge.report.words import Phrase, join, number_of, with_range
 
-__all__ = ["draw_coverage", "draw_population", "draw_union"]
+# ------------------------ estimates over time: points with bars
 
-
-# ------------------------ estimates over time: points with bars, and crosses where nothing is known
-
-
-_HEIGHT = 180
-"""Of the area within the axes."""
 
 _MOST_OF_VALUE = 2.0
 
@@ -60,7 +55,7 @@ def _estimate_rows(
 def _estimate_layers(
     name: str, numbers: Sequence[Estimate], axis: alt.Y, tips: list[alt.Tooltip]
 ) -> list[alt.Chart]:
-    """Return bars and points of estimates over time, and crosses where there are none."""
+    """Return bars and points of estimates over time, and dotted lines where there are none."""
     dated = dated_chart().encode(x=date_axis())
     known = dated.transform_filter(f"isValid(datum.{name})")
     bars = known.mark_rule(style="data", clip=True).encode(
@@ -72,10 +67,8 @@ def _estimate_layers(
     points = known.mark_point(style="data", filled=True, size=30).encode(
         y=axis, opacity=lit_opacity(CRAWL), size=size, tooltip=tips
     )
-    unknown = dated.transform_filter(f"!isValid(datum.{name})")
-    crosses = unknown.mark_point(style="unknown", angle=45).encode(
-        y=alt.value(_HEIGHT - 6), opacity=lit_opacity(CRAWL), tooltip=tips
-    )
+    absent = dated.transform_filter(f"!isValid(datum.{name})").mark_rule(style="unknown")
+    absent = absent.encode(opacity=lit_opacity(CRAWL), tooltip=tips)
     layers = []
     if any(number.high is not None for number in numbers):
         closed = bars.transform_filter("isValid(datum.low) && isValid(datum.high)")
@@ -86,7 +79,7 @@ def _estimate_layers(
         layers.append(open_ended.encode(y2=alt.value(0)))
     layers.append(pickable(points, CRAWL))
     if any(number.value is None for number in numbers):
-        layers.append(crosses)
+        layers.insert(0, absent)
     return layers
 
 
@@ -115,20 +108,20 @@ def _say_unknown(crawls: Sequence[Crawl], numbers: Sequence[Estimate]) -> str:
     lacking: dict[str, list[str]] = {}
     for crawl, number in zip(crawls, numbers, strict=True):
         if number.value is None:
-            lacking.setdefault(number.reason or "", []).append(crawl.label)
+            lacking.setdefault(number.why, []).append(crawl.label)
     parts = [f"{names(labels)} ({reason})" for reason, labels in lacking.items()]
-    return f"Crosses: no value for {'; '.join(parts)}." if parts else ""
+    return f"Dotted upright: no value for {'; '.join(parts)}." if parts else ""
 
 
 def _why_none(numbers: Sequence[Estimate]) -> str:
-    """Say why no crawl has a value."""
-    return "; ".join(dict.fromkeys(number.reason or "" for number in numbers))
+    """Say why no crawl has a value: the newest has the most to be told by."""
+    return numbers[-1].why
 
 
 # ------------------------------- coverage and population of each crawl over time, with their ranges
 
 
-def draw_coverage(estimates: Estimates) -> Picture | str:
+def draw_coverage(estimates: Estimates, _: Panels) -> Picture | str:
     """Draw the coverage of each crawl with its range, and the typical coverage."""
     noun, typical = things(estimates.level), estimates.headline.coverage
     numbers = [row.coverage for row in estimates.per_crawl]
@@ -156,7 +149,7 @@ def draw_coverage(estimates: Estimates) -> Picture | str:
     )
 
 
-def draw_population(estimates: Estimates) -> Picture | str:
+def draw_population(estimates: Estimates, _: Panels) -> Picture | str:
     """Draw the population of each crawl with its range."""
     noun = things(estimates.level)
     numbers = [row.population for row in estimates.per_crawl]
@@ -203,7 +196,6 @@ def _draw(
         alternative=join(
             f"Points over time, one for each of {number_of(len(numbers), 'crawl')}.", extremes
         ),
-        height=_HEIGHT,
     )
 
 
@@ -246,7 +238,7 @@ def _say_impossible(known: list[float]) -> str:
 # ---------------------------- how much of the living web the whole archive holds, crawl after crawl
 
 
-def draw_union(estimates: Estimates) -> Picture | str:
+def draw_union(estimates: Estimates, _: Panels) -> Picture | str:
     """Draw the share of the living web that all crawls so far hold, after each crawl."""
     noun, union = things(estimates.level), estimates.union
     if union is None:
@@ -275,7 +267,6 @@ def draw_union(estimates: Estimates) -> Picture | str:
             say_trust(estimates),
         ),
         alternative=f"Points over time, with single crawls below. {course}",
-        height=_HEIGHT,
     )
 
 

@@ -6,8 +6,9 @@ import altair as alt
 import numpy as np
 
 from crawlgauge.model.estimates import Estimate, Estimates
+from crawlgauge.model.panels import Panels
 from crawlgauge.model.phrases import count, percent, things
-from crawlgauge.model.schedule import CurvePoint, PlanningCurves, planning_curves, why_no_plan
+from crawlgauge.model.plan import CurvePoint, PlanningCurves, why_no_plan
 from crawlgauge.report.charts.drawing import (
     Picture,
     base_chart,
@@ -20,19 +21,16 @@ from crawlgauge.report.charts.drawing import (
 )
 from crawlgauge.report.words import join, with_range
 
-__all__ = ["draw_plan_by_frequency", "draw_plan_by_size"]
-
-_HEIGHT = 170
 # A gain of a hundredth is within what the assumptions leave open.
 _NO_MATTER = 0.01
 _CONDITION = "All this holds if the web and the way of crawling stay as they are."
 _NO_POINTS = "there are only ranges to plan with, or nothing says how often crawls take place"
 
 
-def draw_plan_by_size(estimates: Estimates) -> Picture | str:
+def draw_plan_by_size(estimates: Estimates, panels: Panels) -> Picture | str:
     """Draw the coverage of a crawl against its size."""
     noun, newest = things(estimates.level), estimates.crawls[-1]
-    curves = planning_curves(estimates)
+    curves = panels.curves
     if curves is None:
         return why_no_plan(estimates) or _NO_POINTS
     points = curves.coverage_by_size
@@ -50,9 +48,9 @@ def draw_plan_by_size(estimates: Estimates) -> Picture | str:
     )
 
 
-def draw_plan_by_frequency(estimates: Estimates) -> Picture | str:
+def draw_plan_by_frequency(estimates: Estimates, panels: Panels) -> Picture | str:
     """Draw the union coverage against the number of crawls a year, at the same yearly effort."""
-    noun, curves = things(estimates.level), planning_curves(estimates)
+    noun, curves = things(estimates.level), panels.curves
     if curves is None:
         return why_no_plan(estimates) or _NO_POINTS
     points = curves.union_by_frequency
@@ -125,7 +123,6 @@ def _draw(
             say_trust(estimates),
         ),
         alternative=alternative,
-        height=_HEIGHT,
     )
 
 

@@ -1,76 +1,14 @@
-"""The answer, as large as it may be: a number, a bound, or that there is none."""
+"""The first screen: the answer, as large as it may be, the newest crawl, and what to do next."""
 
 from dataclasses import dataclass
 
-from crawlgauge.model.estimates import Check, Estimate, Estimates, Status
-from crawlgauge.model.phrases import names, percent, percent_range, things
+from crawlgauge.model.estimates import Check, Estimate, Estimates
+from crawlgauge.model.phrases import names, percent, percent_with_ends, things
+from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS
+from crawlgauge.report.anchor_blocks import COMMAND, HOW, conclude
+from crawlgauge.report.blocks import Verdict
 from crawlgauge.report.estimate_blocks import say_untestable
-from crawlgauge.report.words import (
-    MARKS,
-    STATUSES,
-    Tone,
-    describe_basis,
-    name_checks,
-    open_sentence,
-    with_range,
-)
-
-__all__ = [
-    "Answer",
-    "Verdict",
-    "find_answer",
-    "has_quotable_number",
-    "judge_answer",
-    "judge_newest",
-    "judge_status",
-]
-
-
-# ------------------------ A judgement in a word and a sentence, as it stands at the top of the page
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """A judgement.
-
-    Parameters
-    ----------
-    tone
-        How it is coloured and marked.
-    word
-        The judgement in a word or two.
-    sentence
-        What it rests on.
-    """
-
-    tone: Tone
-    word: str
-    sentence: str
-
-    @property
-    def mark(self) -> str:
-        """The sign beside the word."""
-        return MARKS[self.tone]
-
-
-def judge_status(status: Status, sentence: str) -> Verdict:
-    """Return the verdict that the status of a check stands for.
-
-    Parameters
-    ----------
-    status
-        Of a check.
-    sentence
-        What the check says.
-
-    Examples
-    --------
-    >>> judge_status("warn", "Overlaps scatter.").word
-    'look'
-    """
-    words = STATUSES[status]
-    return Verdict(tone=words.tone, word=words.word, sentence=sentence)
-
+from crawlgauge.report.words import EXPLANATIONS, describe_basis, name_checks, open_sentence
 
 # ---------------------- the answer, as large as it may be: a number, a bound, or that there is none
 
@@ -116,30 +54,21 @@ class Answer:
     ----------
     figure
         The number as large type.
-    meaning
-        What it is a number of.
     range_text
         Its range in words; empty if there is none.
     bar
         The range as a picture; None if there is none.
     statement
         The answer in a sentence.
-    rests_on
-        Which data and which estimator it comes from.
     verdict
         How far to trust it.
-    untestable
-        What histories cannot tell, each in a few sentences.
     """
 
     figure: str
-    meaning: str
     range_text: str
     bar: Bar | None
     statement: str
-    rests_on: str
     verdict: Verdict
-    untestable: tuple[str, ...]
 
 
 def find_answer(estimates: Estimates) -> Answer:
@@ -152,21 +81,30 @@ def find_answer(estimates: Estimates) -> Answer:
     """
     coverage = estimates.headline.coverage
     figure, range_text, bar = _show(estimates, coverage)
-    what = things(estimates.level)
-    crawl = "the newer crawl" if len(estimates.crawls) == _TWO else "a typical crawl"
-    meaning = f"of the {what} within reach are held by {crawl}"
-    if figure == _NOTHING:
-        meaning = f"which share of the {what} within reach {crawl} holds"
     return Answer(
         figure=figure,
-        meaning=meaning,
         range_text=range_text,
         bar=bar,
         statement=estimates.headline.statement,
-        rests_on=_describe_basis(estimates),
         verdict=judge_answer(estimates),
-        untestable=say_untestable(estimates),
     )
+
+
+def describe_basis_of(estimates: Estimates) -> tuple[str, ...]:
+    """Write which data and which estimator the answer rests on, and what these cannot tell.
+
+    Parameters
+    ----------
+    estimates
+        Of a series of crawls.
+    """
+    n = len(estimates.crawls)
+    n_pairs = len(estimates.residuals)
+    pairs = "the one pair" if n_pairs == 1 else f"{n_pairs:,} pairs"
+    form = _RESTS_ON.get(
+        estimates.headline.estimator or "", "the overlaps of {pairs} of {n} crawls"
+    )
+    return (f"The number rests on {form.format(n=n, pairs=pairs)}.", *say_untestable(estimates))
 
 
 def has_quotable_number(estimates: Estimates) -> bool:
@@ -206,8 +144,8 @@ def _show(estimates: Estimates, coverage: Estimate) -> tuple[str, str, Bar | Non
         return ends, basis, Bar(low=bar.low, high=bar.high, value=None, is_open=bar.is_open)
     if high > 1:
         return f"about {percent(value)}", f"at least {percent(low)} ({basis})", bar
-    shown, _, ends = percent_range(value, low, high).partition(" (")
-    return shown, f"{ends.removesuffix(')')} ({basis})", bar
+    shown, ends = percent_with_ends(value, low, high)
+    return shown, f"{ends} ({basis})", bar
 
 
 def _least(estimates: Estimates) -> float | None:
@@ -222,16 +160,6 @@ def _place(share: float) -> float:
     return round(min(100 * share, 100.0), 2)
 
 
-def _describe_basis(estimates: Estimates) -> str:
-    n = len(estimates.crawls)
-    n_pairs = len(estimates.residuals)
-    pairs = "the one pair" if n_pairs == 1 else f"{n_pairs:,} pairs"
-    form = _RESTS_ON.get(
-        estimates.headline.estimator or "", "the overlaps of {pairs} of {n} crawls"
-    )
-    return form.format(n=n, pairs=pairs, what=things(estimates.level))
-
-
 def judge_answer(estimates: Estimates) -> Verdict:
     """Return how far the headline can be trusted, from its checks, its grade and its range.
 
@@ -242,80 +170,52 @@ def judge_answer(estimates: Estimates) -> Verdict:
     """
     coverage, grade = estimates.headline.coverage, estimates.agreement.grade
     if coverage.value is None:
-        reason = coverage.why
-        sentence = f"{open_sentence(reason)}." if reason else ""
-        return Verdict(tone="plain", word="no estimate", sentence=sentence)
-    failed = _failed(estimates)
+        # The sentence above says why.
+        return Verdict("plain", "no estimate", "")
+    failed = [check.id for check in _failed(estimates)]
     if failed and estimates.headline.estimator != "histories":
-        ids = [check.id for check in failed]
-        say = "says" if len(ids) == 1 else "say"
-        sentence = (
-            f"The {name_checks(ids)} {say} that these crawls do not behave as the model assumes."
+        say = "says" if len(failed) == 1 else "say"
+        said = (
+            f"The {name_checks(failed)} {say} that these crawls do not behave as the model assumes."
         )
-        return Verdict(tone="bad", word="do not trust this number", sentence=sentence)
+        return Verdict("bad", "do not trust this number", said)
     if coverage.value > 1 and (coverage.low is None or coverage.low >= 1):
-        return Verdict(
-            tone="bad",
-            word="do not trust this number",
-            sentence="A crawl cannot hold more than there is: the model does not hold.",
-        )
+        said = "A crawl cannot hold more than there is: the model does not hold."
+        return Verdict("bad", "do not trust this number", said)
     if grade == "C":
-        return Verdict(
-            tone="bad",
-            word="trust the range only",
-            sentence=f"Grade C: {estimates.agreement.reason}",
-        )
+        return Verdict("bad", "trust the range only", f"Grade C: {estimates.agreement.reason}")
     return _judge_usable(estimates)
 
 
 def _judge_usable(estimates: Estimates) -> Verdict:
     ran = [check for check in estimates.checks if check.status not in {"na", "info"}]
     warned = [check.id for check in ran if check.status in {"warn", "fail"}]
-    passed = _describe_passed(len(ran) - len(warned), len(ran))
-    grade = estimates.agreement.grade
-    opening = "" if grade == "none" else f"Grade {grade}: {estimates.agreement.reason} "
-    if warned:
-        asks = "asks" if len(warned) == 1 else "ask"
-        return Verdict(
-            tone="look",
-            word="use with care",
-            sentence=f"{opening}The {name_checks(warned)} {asks} for a look; {passed}.",
-        )
     damaged = [crawl.label for crawl in estimates.crawls if crawl.damaged]
-    if damaged:
-        return Verdict(
-            tone="look",
-            word="use with care",
-            sentence=f"{opening}Part of the input of {names(damaged)} was damaged and left out; "
-            f"{passed}.",
-        )
-    if estimates.headline.coverage.low is None:
-        return Verdict(
-            tone="look",
-            word="use with care",
-            sentence="Nothing is left to judge the error by, so that the number has no range.",
-        )
+    passed = _describe_passed(len(ran) - len(warned), len(ran))
+    grade, noun = estimates.agreement.grade, things(estimates.level)
+    opening = "" if grade == "none" else f"Grade {grade}: {estimates.agreement.reason} "
+    care = ""
+    if warned:
+        call = "calls" if len(warned) == 1 else "call"
+        care = f"{opening}The {name_checks(warned)} {call} for caution; {passed}."
+    elif damaged:
+        part = f"Part of the input of {names(damaged)} was damaged and left out"
+        care = f"{opening}{part}; {passed}."
+    elif estimates.headline.coverage.low is None:
+        care = "Nothing is left to judge the error by, so the number has no range."
+    if care:
+        return Verdict("look", "use with care", care)
     if estimates.headline.estimator != "histories":
-        return Verdict(
-            tone="look",
-            word="holds if capture is even",
-            sentence=(
-                f"Nothing speaks against it: {passed}. But overlaps of pairs cannot show whether "
-                f"some {things(estimates.level)} are always captured more readily than others; "
-                "if so, the true coverage is lower."
-            ),
+        said = (
+            f"Nothing speaks against it: {passed}. But overlaps of pairs cannot show whether some "
+            f"{noun} are always captured more readily than others; if so, the true coverage is "
+            "lower."
         )
+        return Verdict("look", "holds if capture is even", said)
+    said = f"{opening}{open_sentence(passed)}."
     if grade == "A":
-        return Verdict(
-            tone="good",
-            word="can be quoted with its range",
-            sentence=f"{opening}{open_sentence(passed)}.",
-        )
-    return Verdict(
-        tone="look",
-        word="quote the range with it",
-        sentence=f"{opening}{open_sentence(passed)}.",
-    )
+        return Verdict("good", "can be quoted with its range", said)
+    return Verdict("look", "quote the range with it", said)
 
 
 def _failed(estimates: Estimates) -> list[Check]:
@@ -328,117 +228,78 @@ def _describe_passed(n_passed: int, n_ran: int) -> str:
     Examples
     --------
     >>> _describe_passed(5, 5), _describe_passed(1, 1), _describe_passed(1, 3)
-    ('all 5 checks that could be run are passed', 'the one check that could be run is passed', \
-'1 of 3 checks that could be run is passed')
+    ('all 5 checks that could be run passed', 'the one check that could be run passed', \
+'1 of 3 checks that could be run passed')
     """
     if n_ran == 0:
         return "no check could be run"
     if n_ran == 1 and n_passed == 1:
-        return "the one check that could be run is passed"
-    verb = "is" if n_passed == 1 else "are"
+        return "the one check that could be run passed"
     whole = f"all {n_ran}" if n_passed == n_ran else f"{n_passed} of {n_ran}"
-    return f"{whole} checks that could be run {verb} passed"
+    return f"{whole} checks that could be run passed"
 
 
-# ------------------- the newest crawl beside the earlier ones: whether it holds as much as they did
+# --------------------------- what stands below the answer: the newest crawl, and what to do next
 
 
 _ALIKE = 0.01
 """A difference in size below this share is none that one would name."""
 
+_FEW_CRAWLS = 5
+"""Below this, capture histories are not used and ranges are wide or missing."""
 
-def judge_newest(estimates: Estimates, alarm: str = "") -> Verdict:
-    """Return what can be said of the newest crawl beside the earlier ones.
 
-    Only the estimates themselves are compared; that a difference is more than chance is said
-    only where the ranges do not meet.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One more thing that the first screen says; `verdict` colours it, if it is a judgement."""
+
+    heading: str
+    text: str
+    verdict: Verdict | None = None
+
+
+def list_facts(estimates: Estimates, newest: Verdict | None) -> tuple[Fact, ...]:
+    """Return what the first screen says below the answer, in this order.
 
     Parameters
     ----------
     estimates
         Of a series of crawls.
-    alarm
-        What a check of the crawl against the series has found, if that is a drop.
+    newest
+        What the check of the newest crawl found; None if it was not made.
     """
-    if alarm:
-        return Verdict(tone="bad", word="a drop", sentence=alarm)
-    coverage = estimates.newest.coverage
+    label = estimates.newest.label
+    judged = _judge_newest(estimates, newest)
+    return (
+        Fact(heading=f"Newest crawl {label}", text=judged.sentence, verdict=judged),
+        Fact(
+            heading="Held against something known",
+            text=conclude(estimates) if estimates.anchors else f"Nothing yet. {HOW} `{COMMAND}`",
+        ),
+        Fact(heading="Do next", text=_find_next_step(estimates, newest)),
+    )
+
+
+def _judge_newest(estimates: Estimates, newest: Verdict | None) -> Verdict:
+    """Return what the check found, no surer than the answer as a whole."""
     size = _describe_size(estimates)
-    if coverage.value is None:
-        sentence = f"{size} Its coverage is not known: {coverage.why}."
-        return Verdict(tone="plain", word="not known", sentence=sentence)
-    if not has_quotable_number(estimates):
+    if newest is None or newest.tone == "plain":
+        sentence = f"{size} Whether that is in line takes five crawls or more to tell."
+        return Verdict("plain", "too early to tell", sentence)
+    sentence = newest.sentence
+    if not has_quotable_number(estimates) and newest.tone != "bad":
         sentence = (
-            f"{size} As long as the answer as a whole is not to be trusted, neither is the "
-            "coverage of a single crawl."
+            f"{size} This compares its coverage with that of earlier crawls; how high all of them "
+            "are is not known."
         )
-        return Verdict(tone="plain", word="not judged", sentence=sentence)
-    if coverage.value > 1:
-        sentence = f"{size} Its coverage comes out at {percent(coverage.value)}, above what can be."
-        return Verdict(tone="look", word="not settled", sentence=sentence)
-    held = (
-        f"It holds about {with_range(coverage, percent)} of the {things(estimates.level)} that it "
-        "could have reached"
-    )
-    compared = _compare(coverage, estimates)
-    note = estimates.per_crawl[-1].note
-    caution = f" Note: {note}." if note else ""
-    # What could be read of a damaged crawl may look as good as ever.
-    is_damaged = estimates.crawls[-1].damaged
-    return Verdict(
-        tone="look" if is_damaged else compared.tone,
-        word=f"{compared.word}, but damaged" if is_damaged else compared.word,
-        sentence=f"{size} {held}{compared.sentence}.{caution}",
-    )
-
-
-def _compare(newest: Estimate, estimates: Estimates) -> Verdict:
-    """Hold a coverage against those of the earlier crawls; the sentence is a clause."""
-    earlier = [row.coverage for row in estimates.per_crawl[:-1] if row.coverage.value is not None]
-    values = [number.value for number in earlier if number.value is not None]
-    if newest.value is None or not values:
-        return Verdict(tone="plain", word="nothing to compare with", sentence="")
-    least, most = min(values), max(values)
-    if percent(least) == percent(most) == percent(newest.value):
-        sentence = f", as {'did the one before' if len(values) == 1 else 'all before it did'}"
-        return Verdict(tone="good", word="as before", sentence=sentence)
-    ends = f"{percent(least)} to {percent(most)}"
-    if percent(least) == percent(most):
-        ends = percent(least)
-    others = f"the earlier crawls ({ends})"
-    if least <= newest.value <= most:
-        return Verdict(tone="good", word="as before", sentence=f", within the range of {others}")
-    is_less = newest.value < least
-    direction = "less" if is_less else "more"
-    if newest.low is None or all(number.low is None for number in earlier):
+    if estimates.crawls[-1].damaged:
+        # What could be read of a damaged crawl may look as good as ever.
         return Verdict(
-            tone="plain",
-            word="not settled",
-            sentence=f", {direction} than {others}, but without ranges that may be chance",
+            "bad" if newest.tone == "bad" else "look",
+            f"{newest.word}, but damaged",
+            f"{sentence} Part of its input was damaged and left out.",
         )
-    if _meets(newest, earlier):
-        return Verdict(
-            tone="good",
-            word="about as before",
-            sentence=f", a little {direction} than {others}, but the ranges meet",
-        )
-    return Verdict(
-        tone="look" if is_less else "good",
-        word=f"{direction} than before",
-        sentence=f", {direction} than {others}, and its range meets none of theirs",
-    )
-
-
-def _meets(newest: Estimate, earlier: list[Estimate]) -> bool:
-    """Tell whether the range meets that of any other; without a range nothing can be told apart."""
-    if newest.low is None or newest.high is None:
-        return True
-    return any(
-        other.low is None
-        or other.high is None
-        or (other.low <= newest.high and newest.low <= other.high)
-        for other in earlier
-    )
+    return Verdict(newest.tone, newest.word, sentence)
 
 
 def _describe_size(estimates: Estimates) -> str:
@@ -449,3 +310,37 @@ def _describe_size(estimates: Estimates) -> str:
         return f"{size}, about as many as the one before."
     direction = "more" if change > 0 else "fewer"
     return f"{size}, {percent(abs(change))} {direction} than the one before."
+
+
+def _find_next_step(estimates: Estimates, newest: Verdict | None) -> str:
+    """Return the one thing that would help most: mend, then enquire, then add, then plan."""
+    if newest is not None and newest.tone == "bad":
+        return (
+            f"Find out what happened to {estimates.newest.label}: compare its log and its settings "
+            "with those of the crawl before."
+        )
+    damaged = [crawl.label for crawl in estimates.crawls if crawl.damaged]
+    if damaged:
+        return f"Add {names(damaged)} again from whole files: part of the input was damaged."
+    if len(estimates.crawls) < _FEW_CRAWLS:
+        return (
+            "Add further crawls of the same kind. Three give a number; five give it a range, and "
+            "checks."
+        )
+    # Another check may name the reason of a bad fit.
+    checks = sorted(estimates.checks, key=lambda check: check.id == "lack-of-fit")
+    for status in ("fail", "warn"):
+        for check in checks:
+            if check.status == status and EXPLANATIONS[check.id].next:
+                return EXPLANATIONS[check.id].next
+    if len(estimates.crawls) > MAX_HISTORY_CRAWLS:
+        return (
+            f"Estimate from the newest {MAX_HISTORY_CRAWLS} crawls or fewer, `crawlgauge estimate "
+            "--since`: for so many there are capture histories, which tell more than overlaps."
+        )
+    if estimates.headline.estimator != "histories":
+        return (
+            "Estimate from capture histories, which `crawlgauge add` keeps: they show whether "
+            f"some {things(estimates.level)} are always captured more readily than others."
+        )
+    return "See what further crawls would add: “Planning the next crawls”, below."

@@ -1,64 +1,275 @@
-"""Everything that the page says, put together before anything is drawn."""
+"""The page: sections that fold, figures, methods to cite, and all of it as one HTML file."""
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+import base64
+import datetime as dt
+import hashlib
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from crawlgauge._version import __version__
-from crawlgauge.model.estimates import Check, Estimates
-from crawlgauge.model.histories.checks import EXPLANATIONS
-from crawlgauge.report.blocks import Column, Grid, Paragraph, Role, write_blocks
-from crawlgauge.report.charts.chart import Chart, NoChart
-from crawlgauge.report.page.answer import Verdict, find_answer, judge_newest, judge_status
-from crawlgauge.report.page.figure import Figure, make_figure
-from crawlgauge.report.page.methods import GLOSSARY, describe_methods, list_citations
-from crawlgauge.report.page.prose import (
-    describe_agreement,
-    describe_crawls,
-    describe_paper,
-    describe_provenance,
-    describe_ranges,
-    describe_turnover,
-    describe_union,
-    list_limits,
-    list_readings,
+from crawlgauge.crawl import Crawl
+from crawlgauge.model.estimates import Check, Estimates, EstimatorRow, PairResidual
+from crawlgauge.model.phrases import count, growth_per_year, names, percent, span, things
+from crawlgauge.provenance import Provenance
+from crawlgauge.report import result_json
+from crawlgauge.report.blocks import (
+    Block,
+    Column,
+    Field,
+    Paragraph,
+    Section,
+    Verdict,
+    bullets,
+    heading,
+    tabulate,
 )
-from crawlgauge.report.page.tables import (
-    Table,
-    compare_half_lives,
-    list_assumptions,
-    list_crawls,
-    list_estimators,
-    list_inputs,
-    list_pairs,
+from crawlgauge.report.charts.chart import (
+    COLUMN_WIDTH,
+    Chart,
+    NoChart,
+    read_size,
+    render_svg,
+    themed,
+    to_inline_svg,
 )
-from crawlgauge.report.section import Section
-from crawlgauge.report.words import STATUSES, signed
+from crawlgauge.report.charts.drawing import shared_beginning
+from crawlgauge.report.charts.figures import CHARTS
+from crawlgauge.report.estimate_blocks import (
+    ESTIMATOR_FIELDS,
+    say_line,
+    show_crawls,
+    show_union,
+)
+from crawlgauge.report.page.answer import (
+    describe_basis_of,
+    find_answer,
+    has_quotable_number,
+    list_facts,
+)
+from crawlgauge.report.page.templates import (
+    GLOSSARY,
+    load_template,
+    read_asset,
+    to_script_json,
+    to_visible,
+)
+from crawlgauge.report.words import (
+    CLOSED,
+    EXPLANATIONS,
+    STATUSES,
+    describe_basis,
+    grouped,
+    number_of,
+    open_sentence,
+    r_squared,
+    signed,
+    with_range,
+)
 
-__all__ = ["count_verdicts", "list_checks", "make_page", "make_question"]
+# --------------------------------------------------------- charts as still pictures within the page
+
+
+_PNG_SCALE = 2
+"""Twice the pixels of a page: sharp on fine screens and on paper."""
+
+_PNG_HEADER = 8
+_WIDE = 1.5 * COLUMN_WIDTH
+"""A chart wider than this takes the whole width of the page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Still:
+    """A picture.
+
+    Parameters
+    ----------
+    width, height
+        In pixels of the page.
+    svg
+        An SVG element; empty if the picture is dense.
+    png
+        A data URL of a PNG; empty if it is not.
+    """
+
+    width: float
+    height: float
+    svg: str = ""
+    png: str = ""
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it needs the whole width of the page."""
+        return self.width > _WIDE
+
+
+def draw_still(chart: Chart) -> Still:
+    """Draw a chart as SVG, or as PNG if it has too many marks for a page.
+
+    Parameters
+    ----------
+    chart
+        What to draw.
+    """
+    import vl_convert
+
+    # Characters that XML does not allow would end the program, not only the drawing.
+    visible = replace(chart, specification=_make_visible(chart.specification))
+    svg = to_visible(render_svg(visible, has_title=False, on_screen=True))
+    width, height = read_size(svg)
+    if not chart.is_dense:
+        return Still(width=width, height=height, svg=to_inline_svg(svg, chart.name))
+    png = _compress_png(vl_convert.svg_to_png(svg, scale=_PNG_SCALE))
+    url = f"data:image/png;base64,{base64.b64encode(png).decode()}"
+    return Still(width=width, height=height, png=url)
+
+
+def _make_visible(part: Any) -> Any:  # noqa: ANN401 - any JSON
+    if isinstance(part, str):
+        return to_visible(part)
+    if isinstance(part, Mapping):
+        return {to_visible(key): _make_visible(value) for key, value in part.items()}
+    if isinstance(part, (list, tuple)):
+        return [_make_visible(value) for value in part]
+    return part
+
+
+def _compress_png(png: bytes) -> bytes:
+    """Pack the pixels of a PNG as tightly as can be; drawing packs them in haste."""
+    before, pixels, after = bytearray(png[:_PNG_HEADER]), bytearray(), bytearray()
+    place = _PNG_HEADER
+    while place < len(png):
+        n_bytes, kind = struct.unpack(">I4s", png[place : place + 8])
+        end = place + 12 + n_bytes
+        if kind == b"IDAT":
+            pixels += png[place + 8 : end - 4]
+        else:
+            (after if pixels else before).extend(png[place:end])
+        place = end
+    packed = b"IDAT" + zlib.compress(zlib.decompress(pixels), 9)
+    chunk = struct.pack(">I", len(packed) - 4) + packed + struct.pack(">I", zlib.crc32(packed))
+    return bytes(before + chunk + after)
+
+
+def to_live(chart: Chart) -> dict[str, Any]:
+    """Return what the script needs: the data once, and how to draw them.
+
+    Parameters
+    ----------
+    chart
+        Not a dense one: of that the page has the picture only.
+    """
+    values = [dict(zip(chart.columns, row, strict=True)) for row in chart.rows]
+    datasets = chart.specification.get("datasets", {})
+    own = [name for name, rows in datasets.items() if rows == values]
+    # The script puts the rows into the specification, so that they stand in the page once.
+    others = {name: rows for name, rows in datasets.items() if name not in own}
+    return {
+        "name": chart.name,
+        "columns": chart.columns,
+        "rows": chart.rows,
+        "datasets": own,
+        "specification": {**chart.specification, "datasets": others},
+    }
+
+
+# ------------------------------- for the user's own paper: a paragraph on methods, and what to cite
+
+
+_ALWAYS = {"paris2026coverage", "crawlgauge", "broder1997resemblance", "link2003nonidentifiability"}
+_OF_ESTIMATORS = {
+    "manly1968new": {"known-alive", "manly-parr"},
+    "cormack1964estimates": {"cjs", "jolly-seber"},
+    "jolly1965explicit": {"cjs", "jolly-seber"},
+    "seber1965note": {"cjs", "jolly-seber"},
+}
+_OF_HALF_LIFE = {"koehler2002web", "koehler2004longitudinal"}
+
+
+def list_citations(estimates: Estimates) -> list[str]:
+    """Return BibTeX entries for the method, the program and what the estimates rest on.
+
+    Parameters
+    ----------
+    estimates
+        Which estimators stand in them decides what is cited.
+    """
+    used = {row.name for row in estimates.estimators}
+    cited = _ALWAYS | {key for key, rows in _OF_ESTIMATORS.items() if used & rows}
+    if estimates.half_life_years.value is not None:
+        cited |= _OF_HALF_LIFE
+    entries = read_asset("citations.bib").strip().split("\n\n")
+    return [
+        entry.replace("VERSION", __version__)
+        for entry in entries
+        if entry[entry.index("{") + 1 : entry.index(",")] in cited
+    ]
+
+
+def describe_methods(estimates: Estimates) -> str:
+    """Return what was done and found, with version and settings, as one paragraph.
+
+    Parameters
+    ----------
+    estimates
+        Of a series of crawls.
+    """
+    coverage, paper = estimates.headline.coverage, estimates.paper
+    ran = [check for check in estimates.checks if check.status not in {"na", "info"}]
+    fired = [check.id for check in ran if check.status != "ok"]
+    text = load_template("methods.txt").render(
+        estimates=estimates,
+        version=__version__,
+        what=things(estimates.level),
+        first=_day(estimates.crawls[0]),
+        last=_day(estimates.crawls[-1]),
+        sizes=_sizes(estimates.crawls),
+        sample=_sample(estimates.crawls),
+        fit=None if paper.r_squared is None else r_squared(paper.r_squared),
+        is_quotable=has_quotable_number(estimates),
+        typical=with_range(coverage, percent),
+        basis="" if coverage.low is None else describe_basis(coverage),
+        persistence=with_range(estimates.persistence, percent),
+        half_life=with_range(estimates.half_life_years, span),
+        growth=with_range(estimates.growth_per_year, growth_per_year),
+        fired=names(fired) if fired else "",
+        passed=", ".join(check.id for check in ran if check.status == "ok"),
+        settings=list_settings(estimates.provenance),
+    )
+    return " ".join(text.split())
+
+
+def list_settings(provenance: Provenance) -> str:
+    """Name all settings, whatever is in them."""
+    settings = provenance.settings.items()
+    return ", ".join(f"{to_visible(key)} = {to_visible(str(value))}" for key, value in settings)
+
+
+def _day(crawl: Crawl) -> str:
+    return f"{crawl.date.day} {crawl.date:%B %Y}"
+
+
+def _sizes(crawls: tuple[Crawl, ...]) -> str:
+    least, most = (pick(crawl.n_urls for crawl in crawls) for pick in (min, max))
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _sample(crawls: tuple[Crawl, ...]) -> str:
+    sampled = [crawl for crawl in crawls if crawl.n_sampled is not None]
+    if not sampled:
+        return ""
+    share = sum(c.n_counted for c in sampled) / sum(c.n_urls for c in sampled)
+    which = "" if len(sampled) == len(crawls) else f" in {len(sampled)} of them"
+    return f", counted{which} in a hash sample of {percent(share)}"
 
 
 # --------------------------- the checks in words: what each asks, what it found, and how to read it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckCard:
-    """One check.
-
-    Parameters
-    ----------
-    id
-        Its name in the program.
-    question
-        What it asks.
-    verdict
-        What it found.
-    effect
-        How large the deviation is, beside the threshold; empty if it was not measured.
-    explanations
-        Headings with a paragraph each: what it means, how it is computed, what to do.
-    """
+class CheckCard(NamedTuple):
+    """A check: what it asks, what it found and how large that is, and how to read it."""
 
     id: str
     question: str
@@ -75,23 +286,12 @@ def list_checks(estimates: Estimates) -> tuple[CheckCard, ...]:
 
 
 def _describe(check: Check) -> CheckCard:
-    explanation, effect = EXPLANATIONS.get(check.id), ""
+    words, explanation, effect = STATUSES[check.status], EXPLANATIONS[check.id], ""
     if check.effect is not None:
         limit = "" if check.threshold is None else f", threshold {check.threshold:g}"
         effect = f"Effect {signed(check.effect)}{limit}"
-    return CheckCard(
-        id=check.id,
-        question=check.id if explanation is None else explanation.question,
-        verdict=judge_status(check.status, check.message),
-        effect=effect,
-        explanations=()
-        if explanation is None
-        else (
-            ("What it means", explanation.meaning),
-            ("How it is computed", explanation.computation),
-            ("What to do", explanation.advice),
-        ),
-    )
+    verdict = Verdict(words.tone, words.word, check.message)
+    return CheckCard(check.id, explanation.question, verdict, effect, explanation.parts)
 
 
 def count_verdicts(estimates: Estimates) -> str:
@@ -115,141 +315,146 @@ def count_verdicts(estimates: Estimates) -> str:
     return f"All {n_checks} checks {words.several}."
 
 
-# ------------------- A further question of the page: blocks of text as paragraphs, lists and tables
+# ---------------------------------------------------- sections that are made of the estimates alone
 
 
-_BULLET = "•"
-_NUMBER = re.compile(r"[−+-]?\d[\d,]*(?:\.\d+)?")
-_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """Something that stands in a section.
-
-    Parameters
-    ----------
-    kind
-        ``answer``, ``heading``, ``text``, ``note``, ``fail``, ``warn``, ``list`` or ``table``.
-    texts
-        A paragraph, or the entries of a list.
-    table
-        Where it is one.
-    """
-
-    kind: Role | Literal["list", "table"]
-    texts: tuple[str, ...] = ()
-    table: Table | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What the page shows of a section: the first block, the figures, and the rest."""
-
-    name: str
-    title: str
-    first: tuple[Piece, ...]
-    figures: tuple[Figure, ...]
-    rest: tuple[Piece, ...]
-
-
-def make_question(section: Section) -> Question:
-    """Arrange a section for the page; a table is named by the heading above it."""
-    title, n_tables = section.title, 0
-
-    def arrange_table(grid: Grid) -> Piece:
-        nonlocal n_tables
-        n_tables += 1
-        name = f"{section.name}-{n_tables}"
-        table = Table(name=name, caption=title, grid=_to_sortable(grid), is_headed=True)
-        return Piece(kind="table", table=table)
-
-    def arrange_text(item: Paragraph) -> Piece:
-        nonlocal title
-        mark = item.first.strip()
-        if mark == _BULLET:
-            return Piece(kind="list", texts=(item.text,))
-        # Other marks mean something.
-        text = f"{mark} {item.text}" if mark else item.text
-        if item.role == "heading":
-            title = text = text.removesuffix(":")
-        return Piece(kind=item.role, texts=(text,))
-
-    ways: dict[type, Callable[[Any], Piece]] = {Grid: arrange_table, Paragraph: arrange_text}
-    # A heading that a terminal needs may say what stands above the section.
-    repeated = Piece(kind="heading", texts=(section.title,))
-    blocks = [
-        _join_lists(piece for piece in block if piece != repeated)
-        for block in write_blocks(section.blocks, ways)
-    ]
-    return Question(
-        name=section.name,
-        title=section.title,
-        first=tuple(blocks[0]) if blocks else (),
-        figures=tuple(make_figure(chart) for chart in section.charts),
-        rest=tuple(piece for block in blocks[1:] for piece in block),
+def list_crawls(estimates: Estimates) -> Section:
+    """Return the section on the crawls: a table with a row for each, and what lives on."""
+    doubts = []
+    if not has_quotable_number(estimates) and estimates.headline.coverage.value is not None:
+        text = "As the checks speak against the model, do not rely on these numbers."
+        doubts = [[Paragraph(text=text, role="warn")]]
+    return Section(
+        name="crawls",
+        title="Coverage, population and turnover",
+        lead=_say_half_life(estimates),
+        blocks=([], *show_crawls(estimates), *doubts),
     )
 
 
-def _join_lists(pieces: Iterable[Piece]) -> list[Piece]:
-    """Make one list of entries that follow each other."""
-    joined: list[Piece] = []
-    for piece in pieces:
-        if joined and piece.kind == joined[-1].kind == "list":
-            joined[-1] = Piece(kind="list", texts=joined[-1].texts + piece.texts)
-        else:
-            joined.append(piece)
-    return joined
+def _say_half_life(estimates: Estimates) -> str:
+    life = estimates.half_life_years
+    if life.value is None or not has_quotable_number(estimates):
+        return number_of(len(estimates.crawls), "crawl")
+    return f"Half of the {things(estimates.level)} are gone after {with_range(life, span)}"
 
 
-def _to_sortable(grid: Grid) -> Grid:
-    # Readers who do not see the table hear the names of its columns.
-    columns = tuple(
-        Column(header=column.header or "note", align=column.align) for column in grid.columns
-    )
-    values = tuple(
-        tuple(
-            _read_number(cell) if column.align == "right" else None
-            for column, cell in zip(columns, row, strict=True)
+_NO_LINE = "no line can be drawn, as that takes two different time differences"
+
+MAX_PAIRS = 435
+"""Pairs of 30 crawls; a table of more makes the page slow and is read by nobody."""
+
+_FARTHEST = 50
+"""How many are shown where there are too many."""
+
+
+def show_pairs(estimates: Estimates) -> Block:
+    """Return the pairs with their similarities, the farthest from the model if there are many."""
+    pairs, title = estimates.residuals, "All pairs of crawls"
+    if len(pairs) > MAX_PAIRS:
+        farthest = sorted(pairs, key=_distance, reverse=True)[:_FARTHEST]
+        pairs = tuple(pair for pair in pairs if pair in farthest)
+        title = (
+            f"The {_FARTHEST} pairs of crawls that lie farthest from the fit; all "
+            f"{len(estimates.residuals):,} are in the downloads"
         )
-        for row in grid.rows
+    table = tabulate(
+        pairs,
+        (Column(header="Earlier crawl", is_crawl=True), "a"),
+        (Column(header="Later crawl", is_crawl=True), "b"),
+        ("Years apart", "lag_years", "{:.2f}".format),
+        (f"Shared {things(estimates.level)}", "n_shared", grouped),
+        ("Of the earlier", "containment", _in_percent),
+        ("Of the later", "containment_backward", _in_percent),
+        ("Jaccard", "jaccard", "{:.4f}".format),
+        ("Dice–Sørensen", "dice", "{:.4f}".format),
+        ("ln R, paper’s line", "log_r", signed),
+        ("ln R, two-way", "log_r_two_way", signed),
     )
-    return Grid(columns=columns, rows=grid.rows, values=values)
+    return [heading(title), table]
 
 
-def _read_number(text: str) -> float | None:
-    """Return the number that a cell begins with, by which it is sorted."""
-    found = _NUMBER.match(text)
-    if found is None:
-        return None
-    value = float(found[0].replace(",", "").replace("−", "-"))
-    scale = text[found.end() :].split(maxsplit=1)
-    return value * _SCALES.get(scale[0] if scale else "", 1.0)
+def _distance(pair: PairResidual) -> float:
+    return max(abs(pair.log_r or 0), abs(pair.log_r_two_way or 0))
+
+
+def _in_percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
+
+
+def list_union(estimates: Estimates) -> Section:
+    """Return the section on what all crawls hold together, empty if that is not known."""
+    union, lead = estimates.union, ""
+    if union is not None and union.coverage.value is not None:
+        share = with_range(union.coverage, percent)
+        lead = f"They hold {share} of what could be reached at the newest crawl"
+    blocks = tuple(show_union(estimates))
+    return Section(name="union", title="All crawls together", lead=lead, blocks=blocks)
+
+
+def list_estimators(estimates: Estimates) -> Section:
+    """Return the section on the estimators, the headline first, closed ones last."""
+    leading, agreement = estimates.headline.estimator, estimates.agreement
+    rows = sorted(estimates.estimators, key=lambda row: (row.name != leading, row.name in CLOSED))
+    grade = "" if agreement.grade == "none" else f"Grade {agreement.grade}: "
+    reason = f"{grade}{open_sentence(agreement.reason).removesuffix('.')}."
+    note = (
+        "Where estimators disagree, what they assume tells why. Those that take the web for "
+        "unchanging stand last, for comparison only."
+    )
+
+    def name(row: EstimatorRow) -> str:
+        return f"{row.name} (the headline)" if row.name == leading else row.name
+
+    _, *numbers = ESTIMATOR_FIELDS
+    table = tabulate(rows, ("estimator", name), *numbers, ("assumes", "assumes"))
+    return Section(
+        name="estimators",
+        title="The other estimators",
+        lead=f"{number_of(len(rows), 'estimator')} side by side, each with what it assumes",
+        blocks=([Paragraph(text=f"{reason} {note}")], [table]) if rows else (),
+    )
+
+
+def show_provenance(estimates: Estimates) -> Iterator[Block]:
+    """Yield which program, which settings, which damage and which files the numbers come from."""
+    made, what = estimates.provenance, things(estimates.level)
+    when = (
+        "" if made.created is None else f"; the overlaps were counted on {to_visible(made.created)}"
+    )
+    texts = [f"Estimated by crawlgauge {to_visible(made.crawlgauge)}{when}."]
+    if made.settings:
+        texts.append(f"Settings: {list_settings(made)}.")
+    harm = "No input was damaged."
+    if damaged := [crawl.label for crawl in estimates.crawls if crawl.damaged]:
+        harm = f"Damage: part of the input of {names(damaged)} could not be read and was left out."
+    texts.append(harm)
+    sampled = [crawl for crawl in estimates.crawls if crawl.n_sampled is not None]
+    if sampled:
+        least = min(crawl.n_counted for crawl in sampled)
+        texts.append(
+            f"Overlaps were counted in a sample of {count(least)} or more {what} of each crawl."
+        )
+    yield [heading("Where the numbers come from"), *(Paragraph(text=text) for text in texts)]
+    if made.inputs:
+        are_sized = any(source.n_bytes is not None for source in made.inputs)
+        sizes: list[Field] = [("Bytes", "n_bytes", grouped)] if are_sized else []
+        table = tabulate(made.inputs, ("Input", "name"), *sizes, ("Checksum", "checksum"))
+        yield [heading("What was read, with checksums"), table]
 
 
 # ----------------------------- everything that the page says, put together before anything is drawn
 
 
-_FIGURES = {
-    "time": ("coverage", "population"),
-    "paper": (
-        "containment",
-        "decay",
-        "regression",
-        "simulated-regression",
-        "start-lines",
-        "start-intercepts",
-    ),
-    "residuals": ("residuals", "decay-shapes"),
-    "union": ("union", "capture-frequencies"),
-    "planning": ("plan-by-size", "plan-by-frequency"),
-    "estimators": ("estimators", "agreement"),
-}
-"""The figures of each section; what is in none is further."""
+_PAGE_ONLY = frozenset({"checks", "meaning", "methods", "glossary"})
+"""Sections whose words stand in the template."""
 
 
 def make_page(
-    estimates: Estimates, charts: Sequence[Chart | NoChart], sections: Sequence[Section] = ()
+    estimates: Estimates,
+    charts: Sequence[Chart | NoChart],
+    sections: Sequence[Section],
+    title: str | None,
 ) -> dict[str, Any]:
     """Put together what the template shows.
 
@@ -261,75 +466,237 @@ def make_page(
         Its figures.
     sections
         Further questions, in their order.
+    title
+        What the archive is called; None if nobody said.
     """
-    answer, union = find_answer(estimates), describe_union(estimates)
-    questions = tuple(make_question(section) for section in sections)
-    figures = _arrange(charts)
-    has_union = bool(union) or _has_drawn(figures["union"])
-    estimators = list_estimators(estimates)
-    citations = list_citations(estimates)
-    alarm = next((section.alarm for section in sections if section.alarm), "")
-    contents = (
-        (True, "checks", "Can it be trusted?"),
-        (True, "time", "Coverage and population over time"),
-        (True, "paper", "The published method’s figures"),
-        (True, "residuals", "How far each pair lies from the model"),
-        (has_union, "union", "All crawls together"),
-        (_has_drawn(figures["planning"]), "planning", "Planning the next crawls"),
-        *((True, question.name, question.title) for question in questions),
-        (bool(estimators.grid.rows), "estimators", "The other estimators"),
-        (bool(figures["further"]), "further", "Further figures"),
-        (True, "meaning", "Three ways to read coverage"),
-        (True, "limits", "What this number does not mean"),
-        (True, "half-life", "The half-life beside published ones"),
-        (True, "methods", "For your paper: methods and citations"),
-        (True, "provenance", "Where the numbers come from, downloads"),
-        (True, "glossary", "Glossary"),
-    )
+    answer, labels = find_answer(estimates), [crawl.label for crawl in estimates.crawls]
+    folded = [_fold(section, charts) for section in _arrange(estimates, sections)]
+    parts = [part for part in folded if part.name in _PAGE_ONLY or not _is_empty(part)]
+    first = next((chart for chart in charts if CHARTS[chart.name].section == "answer"), None)
+    shown = [*([first] if first else []), *(chart for part in parts for chart in part.charts)]
+    today = dt.datetime.now(dt.UTC).date()
     return {
         "version": __version__,
-        "title": f"Crawl coverage: {answer.figure} – crawlgauge report",
-        "about": describe_crawls(estimates),
-        "labels": tuple(crawl.label for crawl in estimates.crawls),
+        "title": title or "How much of the crawlable web does this archive hold?",
+        "is_named": title is not None,
+        "made": f"{today.day} {today:%B %Y}",
+        "about": _describe_crawls(estimates),
+        "labels": labels,
+        "beginning": shared_beginning(labels),
         "answer": answer,
-        "newest_label": estimates.newest.label,
-        "newest": judge_newest(estimates, alarm),
-        "contents": tuple((id_, heading) for is_there, id_, heading in contents if is_there),
-        "checks_summary": count_verdicts(estimates),
+        "facts": list_facts(estimates, next((s.verdict for s in sections if s.verdict), None)),
+        "first_figure": first,
+        "parts": parts,
+        "stills": {chart.name: draw_still(chart) for chart in shown if isinstance(chart, Chart)},
+        "basis": describe_basis_of(estimates),
         "checks": list_checks(estimates),
-        "warnings": estimates.warnings,
-        "turnover": describe_turnover(estimates),
-        "figures": figures,
-        "crawls": list_crawls(estimates),
-        "ranges": describe_ranges(estimates),
-        "paper": describe_paper(estimates),
-        "pairs": list_pairs(estimates),
-        "union": union,
-        "has_union": has_union,
-        "questions": questions,
-        "agreement": describe_agreement(estimates),
-        "estimators": estimators,
-        "assumptions": list_assumptions(estimates),
-        "readings": list_readings(estimates),
-        "limits": list_limits(estimates),
-        "half_lives": compare_half_lives(estimates),
+        "half_life": with_range(estimates.half_life_years, span),
+        "has_half_life": estimates.half_life_years.value is not None,
+        "years": _say_years(estimates),
+        "has_line": estimates.paper.coverage is not None,
+        "what": things(estimates.level),
+        "level": estimates.level,
+        "share": _say_share(estimates),
+        "has_histories": estimates.headline.estimator == "histories",
+        "n_crawls": len(estimates.crawls),
         "methods": describe_methods(estimates),
-        "citations": citations,
-        "n_citations": citations.count("@"),
-        "provenance": describe_provenance(estimates),
-        "inputs": list_inputs(estimates),
-        "glossary": tuple(GLOSSARY.items()),
+        "citations": list_citations(estimates),
     }
 
 
-def _arrange(charts: Sequence[Chart | NoChart]) -> dict[str, tuple[Figure, ...]]:
-    made = {chart.name: make_figure(chart) for chart in charts}
-    placed = {
-        section: tuple(made.pop(name) for name in names if name in made)
-        for section, names in _FIGURES.items()
+def _arrange(estimates: Estimates, sections: Sequence[Section]) -> Iterable[Section]:
+    """Put the sections of every page and those that were asked into the order of the page."""
+    given = {section.name: section for section in sections}
+    careful = [heading("What to be careful about"), *bullets(estimates.warnings)]
+    yield Section(
+        name="checks",
+        title="Can it be trusted?",
+        lead=count_verdicts(estimates),
+        blocks=(careful,) if estimates.warnings else (),
+    )
+    yield from (given.pop(name) for name in ("anchors",) if name in given)
+    yield list_crawls(estimates)
+    yield from (given.pop(name) for name in ("newest-check",) if name in given)
+    yield Section(
+        name="paper",
+        title="The published method",
+        lead=open_sentence(say_line(estimates.paper) or _NO_LINE),
+        blocks=([], show_pairs(estimates)),
+    )
+    yield list_union(estimates)
+    yield from (given.pop(name) for name in ("history",) if name in given)
+    yield given.pop("plan", Section(name="plan", title="Planning the next crawls"))
+    yield from given.values()
+    yield list_estimators(estimates)
+    yield Section(
+        name="meaning",
+        title="What the number means, and what not",
+        lead="Three ways to read it, and its limits",
+    )
+    yield Section(
+        name="methods",
+        title="For your paper, and to check",
+        lead="A paragraph on methods, citations, inputs, downloads",
+        blocks=tuple(show_provenance(estimates)),
+    )
+    yield Section(name="glossary", title="Glossary", lead="The words with a dotted line")
+
+
+def _fold(section: Section, charts: Sequence[Chart | NoChart]) -> Section:
+    """Give a section its figures; an answer at its beginning goes beside its title."""
+    blocks, lead = [list(block) for block in section.blocks], section.lead
+    opening = blocks[0][0] if blocks and blocks[0] else None
+    # An answer that is all there is stays where it is: there must be something to unfold.
+    is_all = sum(map(len, blocks)) == 1 and not section.charts
+    is_answer = isinstance(opening, Paragraph) and opening.role == "answer" and not opening.first
+    if isinstance(opening, Paragraph) and is_answer and not (is_all or lead):
+        lead = opening.text
+        del blocks[0][0]
+    own = (chart for chart in charts if CHARTS[chart.name].section == section.name)
+    return replace(section, lead=lead, blocks=tuple(blocks), charts=(*section.charts, *own))
+
+
+def _is_empty(section: Section) -> bool:
+    """Tell whether there is nothing to unfold."""
+    drawn = any(isinstance(chart, Chart) for chart in section.charts)
+    return not (drawn or any(section.blocks))
+
+
+def _describe_crawls(estimates: Estimates) -> str:
+    """Write how many crawls there are, from when to when, and what is compared."""
+    first, last = (estimates.crawls[k].date for k in (0, -1))
+    sizes = sum(crawl.n_urls for crawl in estimates.crawls) / len(estimates.crawls)
+    return (
+        f"{len(estimates.crawls)} crawls, {first:%B %Y} to {last:%B %Y}, of "
+        f"{count(sizes)} {things(estimates.level)} on average"
+    )
+
+
+def _say_years(estimates: Estimates) -> str:
+    first, last = (estimates.crawls[k].date.year for k in (0, -1))
+    return f"{first}" if first == last else f"{first} to {last}"
+
+
+def _say_share(estimates: Estimates) -> str:
+    coverage = estimates.headline.coverage.value
+    if coverage is None or not has_quotable_number(estimates):
+        return "a share equal to the coverage"
+    return f"about {percent(coverage)}"
+
+
+# ------------------------- the look of the page: its style sheet, and charts that turn dark with it
+
+
+_STYLE = "page.css"
+
+
+def make_style() -> str:
+    """Return the style sheet.
+
+    Charts are drawn once, in light colours. A rule for each colour of theirs turns it into the
+    dark one where the page is dark, so that neither the pictures nor the live charts are drawn
+    anew, and print is light by itself.
+    """
+    rules = [
+        f'.drawing [{side}="{light}"] {{ {side}: light-dark({light}, {dark}); }}'
+        for light, dark in _list_colours()
+        for side in ("fill", "stroke")
+    ]
+    return "\n".join([read_asset(_STYLE), *rules, ""])
+
+
+def _list_colours() -> tuple[tuple[str, str], ...]:
+    """Return each colour of the light charts beside that of the dark ones."""
+    light, dark = (themed({}, dark=is_dark)["config"] for is_dark in (False, True))
+    pairs = dict(_pair_up(light, dark))
+    # Charts stand on the page's own ground.
+    del pairs[light["background"]]
+    return tuple(pairs.items())
+
+
+def _pair_up(light: Any, dark: Any) -> list[tuple[str, str]]:  # noqa: ANN401 - any JSON
+    if isinstance(light, dict):
+        return [pair for key in light for pair in _pair_up(light[key], dark[key])]
+    if isinstance(light, list):
+        return [p for one, other in zip(light, dark, strict=True) for p in _pair_up(one, other)]
+    is_other = isinstance(light, str) and light.startswith("#") and light != dark
+    return [(light, dark)] if is_other else []
+
+
+# --------- `Estimates` as one HTML file that shows all without scripts and forbids every connection
+
+
+_SCRIPTS = (
+    "choice.js",
+    "tips.js",
+    "charts.js",
+    "tables.js",
+    "leave_out.js",
+    "downloads.js",
+    "start.js",
+)
+_RUNTIME = "vega.js"
+"""The libraries that draw charts, put together when the package is built."""
+
+
+def render_page(
+    estimates: Estimates,
+    charts: Sequence[Chart | NoChart],
+    sections: Sequence[Section] = (),
+    *,
+    title: str | None = None,
+) -> str:
+    """Return a page of estimates and their figures.
+
+    Parameters
+    ----------
+    estimates
+        Of a series of crawls.
+    charts
+        In the order in which those of a section appear.
+    sections
+        Further questions, in their order.
+    title
+        What the archive is called.
+    """
+    style, runtime, script = make_style(), _keep_in_element(read_asset(_RUNTIME)), _join_scripts()
+    every = [*charts, *(chart for section in sections for chart in section.charts)]
+    drawn = [chart for chart in every if isinstance(chart, Chart) and not chart.is_dense]
+    live = {
+        "config": {**themed({}, on_screen=True)["config"], "background": "transparent"},
+        "charts": [to_live(chart) for chart in drawn],
     }
-    return {**placed, "further": tuple(made.values())}
+    return load_template("page.html").render(
+        page=make_page(estimates, charts, sections, title),
+        glossary=GLOSSARY,
+        policy=_make_policy(style, runtime, script),
+        style=style,
+        runtime=runtime,
+        script=script,
+        estimate=to_script_json(result_json.estimate_document(estimates)),
+        charts=to_script_json(live),
+    )
 
 
-def _has_drawn(figures: tuple[Figure, ...]) -> bool:
-    return any(figure.still is not None for figure in figures)
+def _join_scripts() -> str:
+    parts = "\n".join(read_asset(name) for name in _SCRIPTS)
+    return _keep_in_element(f'(() => {{\n"use strict";\n{parts}}})();\n')
+
+
+def _keep_in_element(script: str) -> str:
+    """Keep a script from ending or hiding the element that it stands in."""
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _make_policy(style: str, *scripts: str) -> str:
+    """Allow these scripts and this style by their hashes, pictures within the page, and no more."""
+    allowed = " ".join(_hash(script) for script in scripts)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"

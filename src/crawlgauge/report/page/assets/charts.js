@@ -24,6 +24,7 @@ async function drawChart(figure, chart, config) {
   const names = chart.specification.params.map((parameter) => parameter.name);
   if (names.includes("chosen")) onChoice((label) => view.signal("chosen", label).runAsync());
   if (names.includes("pick")) listenToPicks(view);
+  if (names.includes("without")) onLeavingOut((line) => view.signal("without", line).runAsync());
 }
 
 // A click on a mark names its crawl, or the two of a pair: first the one, with the next the other.

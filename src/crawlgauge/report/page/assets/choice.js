@@ -7,8 +7,8 @@ function chooseCrawl(label) {
   for (const listener of choice.listeners) listener(choice.label);
   const n = document.querySelectorAll("tr.chosen").length;
   document.getElementById("status").textContent = choice.label === null
-    ? "No crawl is chosen."
-    : `Crawl ${choice.label} is highlighted in all charts and in ${n} ${n === 1 ? "row" : "rows"} of the tables.`;
+    ? ""
+    : `${choice.label} is lit up, in ${n} ${n === 1 ? "row" : "rows"} of the tables too; Esc puts it out.`;
 }
 
 function onChoice(listener) {

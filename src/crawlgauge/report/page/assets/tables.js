@@ -1,9 +1,7 @@
 // Tables that can be sorted, filtered and searched for the chosen crawl.
 function readValue(row, column) {
   const cell = row.cells[column];
-  const text = cell.textContent.trim();
-  const number = Number(cell.dataset.value ?? text.replaceAll(",", "").replace("−", "-").replace(/%$/, ""));
-  return text === "" || Number.isNaN(number) ? text : number;
+  return cell.dataset.value === undefined ? cell.textContent.trim() : Number(cell.dataset.value);
 }
 
 // Numbers before words; what is unknown comes last either way.
@@ -44,7 +42,7 @@ function makeFilterable(table) {
   input.type = "search";
   input.id = `filter-${table.dataset.name}`;
   label.htmlFor = input.id;
-  label.textContent = "Only rows with";
+  label.textContent = "Find in this table";
   found.setAttribute("role", "status");
   line.append(label, input, found);
   table.closest(".table").prepend(line);
@@ -64,7 +62,7 @@ function markRow(row, isChosen) {
 }
 
 // Shorter tables are seen at a glance.
-const FEW_ROWS = 8;
+const FEW_ROWS = 20;
 
 function startTables() {
   for (const table of document.querySelectorAll("table[data-name]")) {

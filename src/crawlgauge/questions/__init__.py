@@ -1,1 +1,0 @@
-"""What operators ask next: a Python function for each question, and its answer as text and JSON."""
