@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from crawlgauge.crawl import Crawl, check_label, date_from_label, parse_date
+from crawlgauge.crawl import Crawl, check_label, date_from_label, label_from_name, parse_date
 from crawlgauge.errors import CrawlError
 
 DAY = dt.date(2013, 12, 15)
@@ -34,13 +34,15 @@ def test_a_date_is_read_as_people_write_it(text, date):
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "2013", "13-12-15", "2013-13", "2013-00", "2013-12-32", "2013-02-29", "20131301"),
+        *("", "201", "13-12-15", "2013-13", "2013-00", "2013-12-32", "2013-02-29", "20131301"),
         *("15.12.2013", "12/15/2013", "Dec 2013", "2013-12-15T", "2013-12-15 nonsense", "0000-12"),
         *("201312", "2013121509", "CC-MAIN-2023-54", "CC-MAIN-2023-00", "cc-main-2023-40", "today"),
     ],
 )
 def test_what_is_no_date_is_refused_with_the_forms_that_are(text):
-    with pytest.raises(CrawlError, match="is no date; write it as 2013-12-15, 20131215, 2013-12"):
+    with pytest.raises(
+        CrawlError, match="is not a date; write it as 2013-12-15, 20131215, 2013-12, 2013 or"
+    ):
         parse_date(text)
 
 
@@ -120,3 +122,34 @@ def test_a_crawl_has_urls_and_no_more_sampled_than_that():
     for n_sampled in (0, 6):
         with pytest.raises(CrawlError, match=f"{n_sampled} sampled of 5 URLs"):
             Crawl(label="a", date=DAY, n_urls=5, n_sampled=n_sampled)
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "middle", "end"),
+    [
+        ("2015", "2015-01-01", "2015-07-01", "2015-12-31"),
+        ("2016-02", "2016-02-01", "2016-02-15", "2016-02-29"),
+        ("2015-12", "2015-12-01", "2015-12-15", "2015-12-31"),
+        ("2015-06-30", "2015-06-30", "2015-06-30", "2015-06-30"),
+    ],
+)
+def test_years_and_months_have_a_first_a_middle_and_a_last_day(text, start, middle, end):
+    ways = ("start", "middle", "end")
+    found = [parse_date(text, at=at).isoformat() for at in ways]
+    assert found == [start, middle, end]
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("web-2021-12.cdx.gz", "2021-12"),
+        ("20211201.warc.gz", "2021-12-01"),
+        ("CC-MAIN-2023-40.paths", "CC-MAIN-2023-40"),
+        ("2021-12-31.txt", "2021-12-31"),
+        ("job-20211231235959-00001.warc.gz", "2021-12-31"),
+        ("first.txt", None),
+        ("2021-12_to_2022-06.cdx", None),
+    ],
+)
+def test_the_date_in_a_files_name_is_a_label(name, label):
+    assert label_from_name(name) == label

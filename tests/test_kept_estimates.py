@@ -14,6 +14,7 @@ from crawlgauge.model import coverage as estimating
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.overlaps import histories
 from crawlgauge.store.catalogue import Store
+from crawlgauge.store.documents import from_plain, to_document, to_plain
 
 LABELS = [f"{2014 + k // 2}-{'12' if k % 2 else '06'}" for k in range(6)]
 
@@ -131,26 +132,24 @@ def test_other_sets_options_and_versions_are_estimated_anew(store, made_anew, mo
 def change_number(content):
     """Change what is kept into what nobody has estimated, with the right checksum."""
     document = json.loads(content)["content"]
-    document["estimates"]["headline"]["coverage"]["value"] = "0.5"
-    return kept_estimates.to_document(document)
+    document["kept"]["headline"]["coverage"]["value"] = "0.5"
+    return to_document(document)
 
 
 def leave_out(content):
     document = json.loads(content)["content"]
-    del document["estimates"]["newest"]["label"]
-    return kept_estimates.to_document(document)
+    del document["kept"]["newest"]["label"]
+    return to_document(document)
 
 
 DAMAGES = {
     "bit": lambda content: content.replace(b"0.9", b"0.8", 1),
     "end": lambda content: content[:-9],
     "empty": lambda _: b"",
-    "foreign": lambda _: kept_estimates.to_document({"schema": "crawlgauge.counts/3"}),
+    "foreign": lambda _: to_document({"schema": "crawlgauge.counts/4"}),
     "no number": change_number,
     "nothing": leave_out,
-    "no object": lambda _: kept_estimates.to_document(
-        {"schema": kept_estimates._SCHEMA, "estimates": [1]}
-    ),
+    "no object": lambda _: to_document({"schema": kept_estimates._SCHEMA, "kept": [1]}),
 }
 
 
@@ -163,7 +162,7 @@ def test_what_is_damaged_is_estimated_anew(store, made_anew, caplog, how):
     kept.write_bytes(DAMAGES[how](content))
     with caplog.at_level(logging.WARNING):
         assert cg.estimate(table, store=store).estimates == first.estimates
-    assert f"{kept} is damaged; the estimate is made anew" in caplog.text
+    assert f"{kept} is damaged, or of another version; the estimate is made anew" in caplog.text
     assert kept.read_bytes() == content
     assert len(made_anew) == 2
 
@@ -175,12 +174,12 @@ def test_a_store_that_cannot_be_written_to_is_no_hindrance(store, made_anew, mon
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as closed:
-        closed.setattr(kept_estimates, "put_file", refuse)
+        closed.setattr("crawlgauge.store.documents.put_file", refuse)
         first = cg.estimate(table, store=store)
         assert not files(store)
     cg.estimate(table, store=store)
     with monkeypatch.context() as closed:
-        closed.setattr(kept_estimates, "put_file", refuse)
+        closed.setattr("crawlgauge.store.documents.put_file", refuse)
         assert cg.estimate(table, store=store).estimates == first.estimates
     assert len(made_anew) == 2
 
@@ -198,8 +197,8 @@ def test_a_store_without_room_for_anything_kept_is_no_hindrance(store, made_anew
 
 def test_all_types_of_an_estimate_come_back(store):
     estimates = cg.estimate(cg.count_overlaps(store)).estimates
-    plain = json.loads(json.dumps(estimates, default=kept_estimates._to_plain))
-    assert kept_estimates._from_plain(plain, Estimates) == estimates
+    plain = json.loads(json.dumps(estimates, default=to_plain))
+    assert from_plain(plain, Estimates) == estimates
 
 
 # ------------------------------------------------------------------------------ exported tables
@@ -241,7 +240,7 @@ def test_an_exported_sample_gives_the_same_estimate(store, run):
 def test_csv_says_that_it_holds_pairs_only(run):
     said = run("overlaps", "-o", "table.csv").err
     assert said.count("\n") == 1
-    assert "pairs only: an estimate from it cannot test whether estimators agree" in said
+    assert "pairs only, from which an estimate cannot test whether estimators agree" in said
     for other in ("json", "parquet"):
         assert "pairs only" not in run("overlaps", "-o", f"table.{other}").err
     read = run("estimate", "table.csv").out

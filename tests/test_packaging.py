@@ -51,6 +51,19 @@ def test_the_demo_runs_from_a_wheel_that_is_built_from_the_sdist(checkout, tmp_p
     demo = run(program, "demo", "here", cwd=tmp_path, env=clean)
     assert demo.returncode == 0, demo.stderr
     assert (tmp_path / "here").is_dir()
+    assert run(python, "-m", "crawlgauge", "--help", env=clean).stdout.startswith("Usage:")
+    told = run(program, "--version", "--verbose", env=clean).stdout
+    assert "core      release, " in told
+    share = tmp_path / "fresh" / "share"
+    manual = (share / "man" / "man1" / "crawlgauge.1").read_text(encoding="utf-8")
+    assert '.SH "CRAWLGAUGE ESTIMATE"' in manual
+    for shell, name in {
+        "bash": "bash-completion/completions/crawlgauge",
+        "zsh": "zsh/site-functions/_crawlgauge",
+        "fish": "fish/vendor_completions.d/crawlgauge.fish",
+    }.items():
+        printed = run(program, "completion", shell, env=clean).stdout
+        assert (share / name).read_text(encoding="utf-8").strip() == printed.strip()
     home = run(python, "-c", "import crawlgauge; print(crawlgauge.__file__)", env=clean)
     assert home.stdout.startswith(str(tmp_path / "fresh"))
 

@@ -9,7 +9,7 @@ import pytest
 
 import crawlgauge
 from crawlgauge import api, errors
-from crawlgauge.simulate import simulation
+from crawlgauge.simulate import scenarios
 
 NAMES = sorted(set(crawlgauge.__all__) - {"__version__"})
 
@@ -33,22 +33,19 @@ def test_each_name_is_offered_by_the_module_that_it_comes_from():
 
 
 def test_all_that_the_modules_for_users_offer_is_there():
-    assert {*api.__all__, *simulation.__all__, *errors.__all__} <= set(NAMES)
+    simulations = (name for name in scenarios.__all__ if name.startswith("simulate"))
+    assert {*api.__all__, *simulations, *errors.__all__} <= set(NAMES)
 
 
-def test_type_checkers_see_the_same_names_from_the_same_homes():
-    tree = ast.parse(Path(crawlgauge.__file__).read_text(encoding="utf-8"))
-    (block,) = [
-        node
-        for node in tree.body
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    ]
+def test_type_checkers_see_all_names_from_their_homes():
+    stub = Path(crawlgauge.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
     seen = {}
-    for node in block.body:
+    for node in ast.parse(stub).body:
         assert isinstance(node, ast.ImportFrom)
         (alias,) = node.names
         assert alias.name == alias.asname, "only a name imported as itself is exported"
         seen[alias.name] = node.module
+    assert seen.pop("__version__") == "crawlgauge._version"
     # A module with functions of its own, loaded when it is first used.
     assert seen.pop("spark") == "crawlgauge"
     assert seen == crawlgauge._HOME_OF

@@ -10,7 +10,8 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.provenance import Provenance
 from crawlgauge.report.charts.chart import Chart
 from crawlgauge.report.charts.figures import try_charts
-from crawlgauge.report.page.rendering import render_page
+from crawlgauge.report.page.document import render_page
+from crawlgauge.simulate.fitted_urn import find_panels
 
 
 def pytest_collection_modifyitems(items):
@@ -39,17 +40,21 @@ class Report:
 
 
 def write_report(folder, estimates):
-    charts = try_charts(estimates)
+    charts = try_charts(estimates, find_panels(estimates))
     path = folder / "report.html"
-    path.write_text(render_page(estimates, charts), encoding="utf-8")
+    path.write_text(render_page(estimates, charts, title="An archive"), encoding="utf-8")
     drawn = tuple(chart for chart in charts if isinstance(chart, Chart))
     return Report(path=path, estimates=estimates, charts=drawn)
 
 
 @pytest.fixture(scope="session")
-def estimates():
-    """Of seven crawls with capture histories: every section of the page has something to say."""
-    table = cg.simulate_table(n_crawls=7, population=20_000, seed=4, with_histories=True)
+def table():
+    """Seven crawls with capture histories: every section of the page has something to say."""
+    return cg.simulate_table(n_crawls=7, population=20_000, seed=4, with_histories=True)
+
+
+@pytest.fixture(scope="session")
+def estimates(table):
     return cg.estimate(table).estimates
 
 
@@ -85,7 +90,7 @@ def open_page(browser):
     """Give a function that opens a report in a window of its own."""
     contexts = []
 
-    def open_page(path, *, width=1280, has_scripts=True, **options):
+    def open_page(path, *, width=1280, has_scripts=True, unfolded=True, **options):
         context = browser.new_context(
             viewport={"width": width, "height": 800}, java_script_enabled=has_scripts, **options
         )
@@ -100,6 +105,10 @@ def open_page(browser):
         page.goto(path.as_uri())
         if has_scripts:
             page.wait_for_selector("html[data-charts=drawn]", state="attached")
+            if unfolded:
+                page.locator("details.part").evaluate_all(
+                    "all => all.forEach((one) => one.open = true)"
+                )
         return opened
 
     yield open_page

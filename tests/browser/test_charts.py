@@ -70,6 +70,10 @@ def test_the_live_charts_have_the_size_of_their_pictures(open_page, report):
         assert sizes[0]["height"] == pytest.approx(sizes[1]["height"], rel=0.06)
 
 
+def in_percent(share):
+    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
+
+
 def test_a_cell_of_the_heatmap_shows_both_crawls_and_all_their_numbers(opened, report):
     pair = report.estimates.residuals[4]
     crawls = {crawl.label: crawl for crawl in report.estimates.crawls}
@@ -93,9 +97,9 @@ def test_a_cell_of_the_heatmap_shows_both_crawls_and_all_their_numbers(opened, r
     assert shown["date of b"] == crawls[pair.b].date.isoformat()
     assert shown["URLs of a"] == f"{crawls[pair.a].n_urls:,}"
     assert shown["shared URLs"] == f"{pair.n_shared:,}"
-    assert shown["share of a found in b"] == f"{pair.containment:.1%}"
-    assert shown["share of b found in a"] == f"{pair.containment_backward:.1%}"
-    assert shown["expected by the published line"] == f"{expected:.1%}"
+    assert shown["share of a found in b"] == in_percent(pair.containment)
+    assert shown["share of b found in a"] == in_percent(pair.containment_backward)
+    assert shown["expected by the published line"] == in_percent(expected)
     assert float(shown["R, found over expected"]) == pytest.approx(
         pair.containment / expected, abs=2e-3
     )
@@ -133,7 +137,7 @@ def test_choosing_a_crawl_lights_it_up_in_every_chart_and_table(opened, report):
             if name != "start-lines":
                 assert mark["opacity"] == 1 or chosen not in labels
     assert page.locator("#table-crawls tr.chosen th").inner_text().endswith(chosen)
-    n_rows = {"crawls": 1, "pairs": 6, "data-containment": 6 + 6 + 1, "data-coverage": 1}
+    n_rows = {"crawls": 1, "paper": 6}
     for name, n in n_rows.items():
         assert opened.count(f"#table-{name} tr.chosen") == n
         assert opened.count(f"#table-{name} tr[aria-current=true]") == n

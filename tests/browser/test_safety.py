@@ -62,15 +62,15 @@ def test_hostile_names_are_shown_and_do_nothing(open_page, hostile):
     assert opened.complaints == []
     assert opened.requests == [hostile.path.as_uri()]
     assert page.evaluate("() => window.hacked === undefined")
-    shown = page.locator("#table-crawls tbody th").all_inner_texts()
+    shown = page.locator("#table-crawls tbody th").all_inner_texts()[::-1]
     assert shown[:4] == list(LABELS[:4])
     assert shown[4:7] == [
         "a\\u202egpj.exe\\u202c",
         "\\u001b[31mred\\u001b[0m",
         "=cmd|' /C calc'!A0",
     ]
-    assert opened.count("#provenance script, #provenance img, #provenance b, #provenance i") == 0
-    text = page.locator("#provenance").inner_text()
+    assert opened.count("#methods script, #methods img, #methods b, #methods i") == 0
+    text = page.locator("#methods").inner_text()
     assert "</script><script>hacked=1</script> = \\u202e<img src=x onerror=hacked=1>" in text
     # Every live chart still draws, and choosing such a crawl works.
     page.select_option("#choice", LABELS[0])
@@ -82,12 +82,12 @@ def test_hostile_names_are_shown_and_do_nothing(open_page, hostile):
 def test_hostile_names_are_harmless_in_downloads(open_page, hostile):
     page = open_page(hostile.path, accept_downloads=True).page
     with page.expect_download() as download:
-        page.click("#provenance [data-download=crawls]")
+        page.click("#methods [data-download=crawls]")
     text = download.value.path().read_text(encoding="utf-8")
     labels = [row["label"] for row in csv.DictReader(io.StringIO(text, newline=""))]
     assert labels == [*LABELS[:6], f"'{LABELS[6]}"]
     with page.expect_download() as download:
-        page.click("#provenance [data-download=estimate]")
+        page.click("#methods [data-download=estimate]")
     assert json.loads(download.value.path().read_text(encoding="utf-8")) == hostile.document
 
 

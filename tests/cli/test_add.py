@@ -165,3 +165,79 @@ def test_wrong_usage_is_exit_code_2(run, words):
     assert (result.code, result.out) == (2, "")
     assert "Usage:" in result.err
     assert "Error:" in result.err
+
+
+@pytest.fixture
+def dated(make_list):
+    """Write lists whose names tell dates in all usual forms."""
+    names = ("web-2021-12", "20220615", "CC-MAIN-2023-40", "job-20240101123456")
+    return [
+        make_list(range(number, number + 50), f"lists/{name}.txt")
+        for number, name in enumerate(names)
+    ]
+
+
+DATED = {
+    "2021-12": "2021-12-15",
+    "2022-06-15": "2022-06-15",
+    "CC-MAIN-2023-40": "2023-10-02",
+    "2024-01-01": "2024-01-01",
+}
+
+
+def dates_of(run):
+    crawls = json.loads(run("list", "--json").out)["crawls"]
+    return {crawl["label"]: crawl["date"] for crawl in crawls}
+
+
+def test_each_file_becomes_a_crawl_labelled_by_the_date_in_its_name(run, dated):
+    result = run("add", "--each", *dated)
+    assert result.code == 0, result.err
+    assert dates_of(run) == DATED
+    again = run("add", "--each", "lists/")
+    assert again.out.count("unchanged") == len(dated)
+
+
+def test_names_without_a_date_or_with_the_same_are_labels_themselves(run, make_list):
+    for name in ("first", "a-2021-12", "b-2021-12"):
+        path = make_list(range(10), f"lists/{name}.csv")
+        text = "".join(f"http://example.org/{k},20210{k}01000000\n" for k in range(1, 5))
+        with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123 - a name as users give it
+            file.write("url,timestamp\n" + text)
+    assert run("add", "--each", "lists/", "--column", "url").code == 0
+    assert set(dates_of(run)) == {"first", "a-2021-12", "b-2021-12"}
+
+
+def test_the_date_of_a_crawl_may_come_from_the_names_of_its_files(run, make_list):
+    make_list(range(10), "lists/part-a-2021-12.txt")
+    make_list(range(20), "lists/part-b-2021-12.txt")
+    assert run("add", "first", "lists/").code == 0
+    assert dates_of(run) == {"first": "2021-12-15"}
+    make_list(range(20), "lists/part-c-2022-12.txt")
+    result = run("add", "second", "lists/")
+    assert result.code == 1
+    assert "neither its label nor their names contain one" in result.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--each"], 2, "name at least one input for --each"),
+        (["--each", "lists/", "--split", "year"], 2, "give one of --each and --split"),
+        (["--each", "lists/", "--from", "crawls.csv"], 2, "give one of --from and --each"),
+        (
+            ["--each", "lists/", "--date", "2021"],
+            2,
+            "--each makes several crawls",
+        ),
+        (["--each", "-"], 1, "standard input has no name"),
+        (["--each", "lists/a.txt", "other/a.txt"], 1, "would both be the crawl 'a'"),
+    ],
+)
+def test_each_is_refused_where_it_cannot_be(run, make_list, words, code, message):
+    make_list(range(10), "lists/a.txt")
+    make_list(range(20), "other/a.txt")
+    result = run("add", *words)
+    assert result.code == code
+    assert message in " ".join(result.err.split())
+    assert run("list").code == 1

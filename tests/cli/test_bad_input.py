@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawlgauge.store.crawl_set import to_document
+from crawlgauge.store.documents import to_document
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ CASES = {
     "a folder without files": (["add", "2021-12", "nodir"], "the folder nodir holds no files"),
     "an unsafe label": (["add", "../x", "good.txt"], "'../x' is no usable label"),
     "a label without date": (["add", "first", "good.txt"], "say it with --date"),
-    "no date": (["add", "x", "good.txt", "--date", "15.12.2021"], "'15.12.2021' is no date"),
+    "no date": (["add", "x", "good.txt", "--date", "15.12.2021"], "'15.12.2021' is not a date"),
     "one label twice": (["add", "--from", "twice.csv"], "twice.csv, line 3: the label '2021'"),
     "a list of other columns": (["add", "--from", "header.csv"], "lacks the column label"),
     "a list with a huge cell": (["add", "--from", "wide.csv"], "wide.csv"),

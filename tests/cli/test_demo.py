@@ -34,7 +34,7 @@ def test_it_can_be_repeated_and_shows_truth_beside_estimate(tmp_path, capsys):
     (folder / "notes.txt").write_text("mine")
     assert main._run(["demo", str(folder), "--seed", "1"]) == 0
     shown = capsys.readouterr().out
-    assert "Truth and estimate:" in shown
+    assert "The truth and the estimate:" in shown
     assert str(folder / "store") in shown
     assert f"Report: {folder / 'report.html'}" in shown
     assert "<!DOCTYPE html>" in (folder / "report.html").read_text(encoding="utf-8")

@@ -45,7 +45,7 @@ def test_options_say_what_to_plan(run, table):
         (["--interval", "0"], 2, "--interval is 0; give a number of months above 0"),
         (["--target", "80"], 1, "the target is 80.0; it is a share"),
         (["--size", "-5"], 1, "the size of the next crawl is -5.0; give a number above 0"),
-        (["--target", "much"], 2, "'much' is not a valid float"),
+        (["--target", "much"], 2, "'much' is not a share; write it as 0.8 or 80%"),
     ],
 )
 def test_impossible_wishes_are_refused(run, table, words, code, message):

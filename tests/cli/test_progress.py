@@ -91,7 +91,16 @@ def test_reading_leaves_a_line_in_a_log_now_and_then(monkeypatch, caplog):
         with show_reading() as listener:
             listener(state)
     assert "read 3 MB, 7 captures" in caplog.text
-    assert "b?[31m.cdx" in caplog.text
+    assert "b�[31m.cdx" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("n_pages", "said"), [(5, "5 of 20 pages, 0:30 left: "), (None, "5 pages: ")]
+)
+def test_of_a_servers_answer_pages_are_told(n_pages, said):
+    pages = {"n_pages": 5, "n_pages_total": n_pages and 20}
+    state = Progress(file="c", n_bytes=2_500_000, n_bytes_total=None, n_captures=0, **pages)
+    assert describe_reading(state, 10.0) == f"fetched 2.5 MB, {said}c"
 
 
 @pytest.mark.parametrize(

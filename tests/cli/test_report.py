@@ -42,3 +42,10 @@ def test_an_overlap_table_can_be_reported(run, folder):
     (folder / "table.csv").write_text("\n".join([header, *rows]) + "\n")
     assert run("report", "table.csv", "-o", "page.html").code == 0
     assert "47 %" in (folder / "page.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+
+
+@pytest.mark.usefixtures("three_crawls")
+def test_the_archive_has_its_name_at_the_top(run, folder):
+    assert run("report", "--title", "Our web archive").code == 0
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert '<h1 id="title">Our web archive</h1>' in page

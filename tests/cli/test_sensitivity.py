@@ -93,7 +93,7 @@ def test_a_table_of_pairs_says_what_it_does_not_allow(run, folder):
     [
         (("--from", "crawls.csv"), "--from goes with --sensitivity"),
         (("--sensitivity", "--sample", "1/4"), "go with --sensitivity --from"),
-        (("--sensitivity", "--explain", "short-lag"), "ask one at a time"),
+        (("--sensitivity", "--explain", "short-lag"), "give one of --explain and --sensitivity"),
     ],
 )
 def test_options_that_would_do_nothing_are_refused(run, mixed, words, message):  # noqa: ARG001
@@ -125,7 +125,7 @@ def test_crawls_of_a_scope_are_read_again_within_it(run, mixed, folder):  # noqa
     (folder / "scope.txt").write_text("example.org\n")
     run("add", "--from", "crawls.csv", "--scope", "scope.txt")
     words = ("estimate", "--sensitivity", "--from", "crawls.csv")
-    assert "added with --scope; name the same file again" in run(*words).err
+    assert "added with a scope; name the same file again" in run(*words).err
     (folder / "other.txt").write_text("example.com\n")
     assert "other.txt is not the scope" in run(*words, "--scope", "other.txt").err
     assert "read again in a sample of 1 in 2" in section(

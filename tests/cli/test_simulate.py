@@ -27,7 +27,7 @@ def test_scenarios_are_listed_with_a_summary():
 def test_a_scenario_is_described_with_its_changes_and_nothing_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = run("urn", "--scenario", "avoid-two", "--population", 5000, "--describe").output
-    assert "a crawl could reach 5,000 URLs" in text
+    assert "a crawl could reach: 5,000." in text
     document = json.loads(run("urn", "--describe", "--json").output)
     assert document["scenario"] == "gaw"
     assert document["description"].startswith("gaw: 15 crawls")

@@ -112,7 +112,7 @@ def test_two_crawls_give_sizes_and_the_reason(run):
         (["--top", "none"], "neither a number above 0 nor all"),
         (["--top", "0"], "neither a number above 0 nor all"),
         (["-o", "hosts.xlsx"], "does not end in .csv"),
-        (["-o", "hosts.csv", "--json"], "not both"),
+        (["-o", "hosts.csv", "--json"], "give one of -o FILE.csv and --json"),
         (["--by", "colour"], "colour"),
     ],
 )
@@ -143,3 +143,10 @@ def test_python_gives_the_same(run):
     assert strata.figure().name == "strata-host"
     with pytest.raises(cg.OverlapError, match="at least 1 URL, not 0"):
         cg.estimate_strata("crawlgauge.store", min_shared=0)
+
+
+def test_what_holds_for_all_hosts_is_said_once(run, folder):
+    run("add", LABELS[0], crawl_hosts(random.Random(5), LABELS[0], folder))
+    result = run("strata")
+    assert result.code == 0
+    assert " ".join(result.out.split()).count("one crawl tells nothing of coverage") == 1

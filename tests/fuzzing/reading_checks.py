@@ -155,7 +155,7 @@ def read_all(path: Path, *, keep: bool, **wishes: object) -> Reading:
     settings = Settings(is_split=True, keep_damaged=keep, names=Names(), **wishes)
     target = _Target(settings)
     found = target.found
-    files = InputFiles(names=(str(path),), repeated=())
+    files = InputFiles(names=(str(path),))
     try:
         result = reading.read_inputs(files, settings, target, n_threads=0)
     except SourceError as error:

@@ -1,5 +1,6 @@
 """Hostile files of all formats are read or refused: nothing crashes, hangs or eats the memory."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from hostile_files import make_hostile
 from reading_checks import BrokenPromise, check_reading
 from valid_files import VALID
 
+from amounts import SEED, TIMES
 from crawlgauge.core.lines import UrlScanner
 from crawlgauge.sources import urls
 
@@ -24,15 +26,18 @@ MAGICS = (
     b"PK",
     b"PAR1",
 )
-FUZZING_SECONDS = float(os.environ.get("CRAWLGAUGE_FUZZING_SECONDS", "300"))
-"""For each variant of the core, in the full check."""
+FUZZING_SECONDS = TIMES * 200
+COMMANDS_SECONDS = TIMES * 100
+"""For each variant of the core."""
+FINDINGS = ROOT / "build" / "findings"
+"""Where the files stay that were not stood."""
 
 
-def fuzz(folder, *, root=ROOT, **options):
+def fuzz(*, root=ROOT, **options):
     """Run the fuzzer by itself, since a fault of compiled code ends the process."""
     script = Path(__file__).with_name("fuzz_readers.py")
     words = [f"--{name}={value}" for name, value in options.items()]
-    return run(root, [script, f"--findings={folder / 'findings'}", *words])
+    return run(root, [script, f"--findings={FINDINGS}", *words])
 
 
 def run(root, words, **environment):
@@ -48,8 +53,8 @@ def run(root, words, **environment):
     return done.stdout
 
 
-def test_hostile_files_are_read_or_refused(tmp_path):
-    assert " 0 findings" in fuzz(tmp_path, inputs=200, seed=1)
+def test_hostile_files_are_read_or_refused():
+    assert " 0 findings" in fuzz(inputs=200, seed=1)
 
 
 @pytest.fixture
@@ -80,7 +85,7 @@ def find_sanitizer():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["checked", "sanitized"])
-def test_a_core_that_checks_itself_finds_nothing_wrong(tmp_path, variant, monkeypatch, kind):
+def test_a_core_that_checks_itself_finds_nothing_wrong(variant, monkeypatch, kind):
     root = variant(kind)
     monkeypatch.setenv("FUZZING_SLOWNESS", "2")
     if kind == "sanitized":
@@ -91,8 +96,10 @@ def test_a_core_that_checks_itself_finds_nothing_wrong(tmp_path, variant, monkey
         monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0:abort_on_error=1")
         monkeypatch.setenv("UBSAN_OPTIONS", "print_stacktrace=1:abort_on_error=1")
     run(root, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/core"])
-    said = fuzz(tmp_path, root=root, seconds=FUZZING_SECONDS, seed=1_000_000)
-    assert " 0 findings" in said
+    assert " 0 findings" in fuzz(root=root, seconds=FUZZING_SECONDS, seed=SEED)
+    commands = ROOT / "tests" / "faults" / "fuzz_commands.py"
+    said = run(root, [commands, f"--seconds={COMMANDS_SECONDS}", f"--seed={SEED}"])
+    assert json.loads(said)["failures"] == []
 
 
 @pytest.mark.parametrize("form", VALID)

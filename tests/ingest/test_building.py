@@ -233,31 +233,36 @@ class TestEstimatedCaptures:
         return make
 
     @pytest.mark.parametrize(
-        ("name", "holds_records"),
+        ("name", "bytes_each"),
         [
-            ("a.warc.gz", True),
-            ("a.warc", True),
-            ("A.WARC.ZST", True),
-            ("a.arc.gz", True),
-            ("a.wacz", True),
-            ("a.warc.gz.open", True),
-            ("a.warc.gz.cdx", False),
-            ("a.warc.os.cdx.gz", False),
-            ("warc.txt", False),
-            ("my.arcs.csv", False),
-            ("a.parquet", False),
+            ("a.warc.gz", 2_000),
+            ("a.warc", 2_000),
+            ("A.WARC.ZST", 2_000),
+            ("a.arc.gz", 2_000),
+            ("a.wacz", 2_000),
+            ("a.warc.gz.open", 2_000),
+            ("a.warc.gz.cdx", 60),
+            ("a.warc.os.cdx.gz", 60),
+            ("a.parquet", 60),
+            ("warc.txt", 20),
+            ("my.arcs.csv", 20),
         ],
     )
-    def test_files_with_pages_hold_a_hundredth_of_what_lists_hold(self, make, name, holds_records):
-        """Of 10 GB of them all attributes are kept up to the limit, which is a fifth of them."""
-        n_captures = 10**10 // (2_000 if holds_records else 20)
-        expected = WHOLE * builder_module.MAX_ATTRIBUTES // n_captures
+    def test_a_page_takes_more_bytes_than_a_line(self, make, name, bytes_each):
+        """Of 10 GB of them attributes are kept up to the limit."""
+        expected = WHOLE * builder_module.MAX_ATTRIBUTES // (10**10 // bytes_each)
         assert rows_threshold(make(**{name: 10**10})) == expected
 
     def test_small_inputs_keep_all_and_large_ones_add_up(self, make):
-        assert rows_threshold(make(**{"a.warc.gz": 10**9, "b.txt": 10**6})) == WHOLE
+        assert rows_threshold(make(**{"a.warc.gz": 10**9})) == WHOLE
+        assert rows_threshold(make(**{"a.warc.gz": 5 * 10**8, "b.txt": 10**5})) == WHOLE
         one = rows_threshold(make(**{"a.warc.gz": 10**11}))
-        assert rows_threshold(make(**{"a.warc.gz": 10**11, "b.cdx": 10**9})) == one // 2
+        assert rows_threshold(make(**{"a.warc.gz": 10**11, "b.txt": 10**9})) == one // 2
+
+    def test_of_lines_a_quarter_but_not_less_than_a_quarter_of_a_million(self, make):
+        assert rows_threshold(make(**{"a.txt": 5 * 10**6})) == WHOLE
+        assert rows_threshold(make(**{"b.txt": 10**7})) == WHOLE * 2**18 // (5 * 10**5)
+        assert rows_threshold(make(**{"c.txt": 6 * 10**7})) == WHOLE // 4
 
     def test_a_stated_format_has_the_say(self, make):
         plain = make(**{"a.gz": 10**10})
@@ -267,9 +272,9 @@ class TestEstimatedCaptures:
     def test_of_remote_inputs_sizes_and_names_are_known_and_of_pipes_nothing(self):
         name = "https://a.org/x.warc.gz?a=b/c"
         sizes = {name: 10**11, "s3://b/x.gz": 10**9}
-        remote = InputFiles(names=tuple(sizes), repeated=(), sizes=sizes)
+        remote = InputFiles(names=tuple(sizes), sizes=sizes)
         assert rows_threshold(remote) == WHOLE * builder_module.MAX_ATTRIBUTES // 10**8
-        assert rows_threshold(InputFiles(names=("-", name), repeated=(), sizes=sizes)) == WHOLE
+        assert rows_threshold(InputFiles(names=("-", name), sizes=sizes)) == WHOLE
 
     def test_a_crawl_of_pages_keeps_its_attributes(self, tmp_path, monkeypatch):
         """Where 20 bytes a capture were taken for granted, a tenth of them would be left."""

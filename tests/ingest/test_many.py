@@ -143,7 +143,7 @@ def test_labels_dates_and_files_are_read(crawl_list, tmp_path, text):
         ("label,date,path\n", "lists no crawls"),
         ("label,date,path\n2020-06,lists/0.txt\n", "line 2: expected 3 cells"),
         ("label,date,path\n2020-06,,lists/0.txt,x\n", "line 2: expected 3 cells"),
-        ("label,date,path\n2020-06,soon,lists/0.txt\n", "line 2: 'soon' is no date"),
+        ("label,date,path\n2020-06,soon,lists/0.txt\n", "line 2: 'soon' is not a date"),
         ("label,date,path\na/b,,lists/0.txt\n", "line 2: 'a/b' is no usable label"),
         ("label,date,path\n2020-06,,\n", "line 2: the column path must name"),
         ("label,date,path\n2020-06,,-\n", "line 2: the column path must name"),

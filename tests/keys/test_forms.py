@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from readable_rules import canonical_raw, canonical_scheme_free
 
 from crawlgauge.core.captures import hash_text, hash_texts
-from crawlgauge.core.surt import surt
-from crawlgauge.core.urls import scheme_free
+from crawlgauge.core.urls import scheme_free, surt
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.rules import RULES, find_rule
 from crawlgauge.keys.surt import canonical_surt

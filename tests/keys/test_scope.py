@@ -109,7 +109,7 @@ def test_what_cannot_be_understood_is_named_with_its_line(rules, message):
 
 
 def test_a_file_that_is_missing_is_named(tmp_path):
-    with pytest.raises(SourceError, match=r"cannot read the scope .*none\.txt: No such file"):
+    with pytest.raises(SourceError, match=r"cannot read .*none\.txt: No such file"):
         read_scope(tmp_path / "none.txt")
 
 

@@ -1,5 +1,6 @@
 """Every example on the page about URL identity is true of the program."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from readable_rules import canonical_scheme_free
 from crawlgauge.keys.rules import RULES
 from crawlgauge.keys.surt import canonical_surt
 
-PAGE = (Path(__file__).parents[2] / "docs" / "url-identity.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "url-identity.md").read_text(encoding="utf-8")
 ESCAPE = re.compile(rb"\\(?:x([0-9a-f]{2})|([tn]))")
 
 
@@ -32,12 +34,30 @@ def as_bytes(cell):
     return ESCAPE.sub(replace, cell.encode())
 
 
-EXAMPLES = rows_under("| URL | form |")
-DIFFERENCES = rows_under("| URL | Internet Archive | crawlgauge | because |")
+def rows_of(name):
+    """Return the rows of a table beside the page, without its header."""
+    with (DOCS / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))[1:]
+
+
+SHOWN = [
+    row[1:]
+    for part in ("around the URL and in the host", "in the path", "in the query")
+    for row in rows_under(f"| {part} | URL | form |")
+]
+LISTED = rows_of("url-identity-examples.csv")
+EXAMPLES = [*SHOWN, *(row[2:] for row in LISTED if row[0] == "surt")]
+SCHEME_FREE = [
+    *rows_under("| URL | scheme-free form |"),
+    *(row[2:] for row in LISTED if row[0] == "scheme-free"),
+]
+DIFFERENCES = rows_of("url-identity-differences.csv")
 
 
 def test_the_page_has_examples_of_every_part():
-    assert len(EXAMPLES) > 70
+    assert len(SHOWN) > 10
+    assert len(EXAMPLES) > 80
+    assert len(SCHEME_FREE) > 10
     assert len(DIFFERENCES) == 20
 
 
@@ -53,7 +73,7 @@ def test_a_difference_is_one(url, theirs, ours, reason):
     assert reason
 
 
-@pytest.mark.parametrize(("url", "form"), rows_under("| URL | scheme-free form |"))
+@pytest.mark.parametrize(("url", "form"), SCHEME_FREE)
 def test_a_url_has_the_scheme_free_form_that_the_page_shows(url, form):
     assert canonical_scheme_free(as_bytes(url)) == form.encode()
 

@@ -6,6 +6,7 @@ import pytest
 from crawlgauge.errors import FitError
 from crawlgauge.model.checks import (
     ChangePoint,
+    ShortLag,
     check_change_point,
     check_curvature,
     check_population_trend,
@@ -16,13 +17,13 @@ from crawlgauge.model.checks import (
 from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.decay import fit_shapes
 from crawlgauge.model.estimates import Check, Estimate
-from crawlgauge.model.histories.checks import EXPLANATIONS, explain_check, run_history_checks
+from crawlgauge.model.histories.checks import run_history_checks
 from crawlgauge.model.histories.data import history_data
 from crawlgauge.model.pairs import pair_data
-from crawlgauge.model.short_lag import ShortLag
 from crawlgauge.model.two_way import fit_two_way, refused_fit
 from crawlgauge.overlaps.table import MISSING
-from crawlgauge.simulate.simulation import simulate_table
+from crawlgauge.report.words import EXPLANATIONS, explain_check
+from crawlgauge.simulate.scenarios import simulate_table
 
 # --------------------------------------------------------------------------------------- all checks
 
@@ -72,7 +73,7 @@ def test_after_a_change_the_pairs_within_regimes_are_judged(urn):
     table = urn(pairs_where(lambda i, j: i < 5 <= j, 0.6))
     assert statuses(table) == {**dict.fromkeys(ORDER, "ok"), "change-point": "warn"}
     diagnosis = diagnose(table)
-    assert [regime.first for regime in diagnosis.regimes] == [0, 5]
+    assert [regime[0] for regime in diagnosis.regimes] == [0, 5]
     assert math.exp(diagnosis.fit.log_persistence) == pytest.approx(0.73, abs=1e-4)
     headline = estimate_coverage(table).headline.coverage
     assert headline.value == pytest.approx(0.4, rel=1e-3)
@@ -277,7 +278,7 @@ def series(make_urn):
 
 
 def regimes_of(table):
-    return [(regime.first, regime.last) for regime in diagnose(table).regimes]
+    return [(regime[0], regime[-1]) for regime in diagnose(table).regimes]
 
 
 def test_a_series_without_change_is_one_regime(series):
@@ -308,9 +309,7 @@ def test_the_refit_within_regimes_undoes_the_change(series):
     before, diagnosis = fit_two_way(pair_data(table)), diagnose(table)
     assert math.exp(before.log_persistence) < 0.65
     assert math.exp(diagnosis.fit.log_persistence) == pytest.approx(0.73, abs=1e-4)
-    found = [
-        np.exp(np.nanmean(diagnosis.fit.log_coverage[list(r.positions)])) for r in diagnosis.regimes
-    ]
+    found = [np.exp(np.nanmean(diagnosis.fit.log_coverage[list(r)])) for r in diagnosis.regimes]
     assert found == pytest.approx([0.3, 0.5, 0.4], rel=1e-3)
 
 
@@ -370,7 +369,7 @@ def test_mixed_lifetimes_warn_with_a_range_that_holds_the_truth(decaying, mixtur
     assert f"{100 * min(shapes):.0f} % (one steady rate) to {100 * max(shapes):.0f} %" in (
         result.message
     )
-    assert "Report the range and not one number" in result.message
+    assert "Report the range, not one number" in result.message
 
 
 def test_a_range_of_more_than_twice_fails(decaying):

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.comparison import OwnSeries, TwoLists, compare_archives, match_crawls
+from crawlgauge.model.comparison import TwoLists, compare_archives, match_crawls
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.ranges import LogRange, find_carrying, typical_value
 from crawlgauge.overlaps.table import ArchiveCounts, HostCounts
 
-NOTHING = OwnSeries(coverage=Estimate.unknown("none"), persistence=Estimate.unknown("none"))
+NOTHING = (Estimate.unknown("none"), Estimate.unknown("none"))
 
 
 def crawl(label, date, n_urls=1000, n_sampled=None, *, damaged=False):
@@ -82,7 +82,7 @@ def test_the_error_of_the_persistence_widens_what_is_carried():
     counted = counts(crawl("a", "2020-01-01"), crawl("b", "2020-03-01"), 400)
     exact = compare(counted, persistence=0.6).pairs[0]
     known = Estimate(value=0.6, low=0.3, high=1.2, basis="interval")
-    series = OwnSeries(coverage=Estimate.unknown("none"), persistence=known)
+    series = (Estimate.unknown("none"), known)
     found = compare_archives(
         counted, names=["ours", "theirs"], series=[series, NOTHING], max_gap_days=90
     )
@@ -93,7 +93,7 @@ def test_the_error_of_the_persistence_widens_what_is_carried():
 
 def test_a_persistence_without_a_range_gives_numbers_without_ranges():
     counted = counts(crawl("a", "2020-01-01"), crawl("b", "2020-03-01"), 400)
-    series = OwnSeries(coverage=Estimate.unknown("none"), persistence=Estimate(value=0.6))
+    series = (Estimate.unknown("none"), Estimate(value=0.6))
     found = compare_archives(
         counted, names=["ours", "theirs"], series=[series, NOTHING], max_gap_days=90
     )

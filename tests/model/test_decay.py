@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import optimize
 
+from crawlgauge.model.checks import slows_down
 from crawlgauge.model.coverage import estimate_coverage
-from crawlgauge.model.decay import fit_shapes, outermost, slows_down
+from crawlgauge.model.decay import fit_shapes, outermost
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 

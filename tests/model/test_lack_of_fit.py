@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from crawlgauge.model.lack_of_fit import add_term, best_term, check_lack_of_fit, up_to
+from crawlgauge.model.checks import add_term, best_term, check_lack_of_fit, up_to
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.model.two_way import fit_two_way
 
@@ -62,7 +62,7 @@ def test_the_effect_is_the_spread_of_the_residuals_beyond_counting(scattered):
         (0.01, "ok", "a good fit"),
         (0.03, "ok", "a fair fit"),
         (0.09, "warn", "leave out a crawl that stands apart (--exclude)"),
-        (0.40, "fail", "should not be used"),
+        (0.40, "fail", "do not use its coverage"),
     ],
 )
 def test_the_grade_follows_the_scatter_and_says_what_to_do(scattered, spread, status, words):

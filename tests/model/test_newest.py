@@ -199,7 +199,7 @@ def test_a_smaller_crawl_of_a_smaller_web_is_a_drop_of_size_alone():
     check = judge_newest(replace(table, n_shared=n_shared))
     assert check.measure("coverage").course == "in-line"
     assert (check.status, check.cause) == ("drop", "crawl-shrank")
-    assert "is smaller than the 7 crawls before it lead one to expect" in check.statement
+    assert "is smaller than the 7 crawls before it suggest" in check.statement
 
 
 def test_steady_growth_of_the_web_is_in_line_and_said():
@@ -256,7 +256,7 @@ def test_without_estimates_changes_are_known_but_no_levels():
     coverage = check.measure("coverage")
     assert (check.cause, coverage.found, coverage.expected.value) == ("crawl-shrank", None, None)
     assert coverage.change.value == pytest.approx(-0.49, abs=0.03)
-    assert "covers 49 % less than the 7 crawls before it lead one to expect." in check.statement
+    assert "covers 49 % less than the 7 crawls before it suggest." in check.statement
 
 
 def test_a_crawl_that_shares_nothing_with_any_other_is_a_drop():
@@ -415,7 +415,7 @@ def test_three_crawls_are_told_apart_without_effects_of_short_lags(make_urn):
     assert levels[2] - levels[1] == pytest.approx(np.log(0.35 / 0.4), abs=1e-6)
 
 
-# --------------------------------------- what earlier crawls lead one to expect of the next
+# --------------------------------------- what earlier crawls suggest of the next
 
 YEARS = np.arange(8) / 2
 STEADY = np.array([0.02, -0.05, 0.04, 0.0, -0.03, 0.05, -0.02, 0.01])

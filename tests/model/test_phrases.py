@@ -1,6 +1,13 @@
+import ast
+from pathlib import Path
+from string import Formatter
+
 import pytest
 
+from crawlgauge.model import checks as by_pairs
 from crawlgauge.model import phrases
+from crawlgauge.model.estimates import CheckSpec
+from crawlgauge.model.histories import checks as by_histories
 
 
 @pytest.mark.parametrize(
@@ -73,3 +80,43 @@ def test_naming_many_labels_does_not_change_the_list():
     labels = list("abcdefgh")
     phrases.names(labels)
     assert labels == list("abcdefgh")
+
+
+def test_each_sentence_that_is_said_is_there_and_gets_what_its_braces_stand_for():
+    texts = {**phrases.load_texts("sentences.toml"), **phrases.load_texts("checks.toml")}
+    checks = {
+        name: spec.id
+        for module in (by_pairs, by_histories)
+        for name, spec in vars(module).items()
+        if isinstance(spec, CheckSpec)
+    }
+    n_said = 0
+    folder = Path(phrases.__file__).parent
+    for path in (*folder.rglob("*.py"), folder.with_name("questions.py")):
+        for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+            code = said_by(call, checks)
+            if code is None:
+                continue
+            n_said += 1
+            section, _, name = code.partition(".")
+            fields = {field for _, field, _, _ in Formatter().parse(texts[section][name]) if field}
+            given = {keyword.arg for keyword in call.keywords} | {"effect"}
+            assert {field.partition(".")[0] for field in fields} <= given, code
+    assert n_said > 50
+
+
+def said_by(call, checks):
+    """Return the code of a call of `say`, or of a check's results, if it stands there."""
+    if not isinstance(call, ast.Call):
+        return None
+    words = [word.value if isinstance(word, ast.Constant) else None for word in call.args]
+    if isinstance(call.func, ast.Name) and call.func.id == "say":
+        return words[0]
+    match call.func:
+        case ast.Attribute(value=ast.Name(id=name), attr="found") if name in checks:
+            word = words[2] if len(words) > 2 else words[0]
+        case ast.Attribute(value=ast.Name(id=name), attr="not_testable") if name in checks:
+            word = words[0] if words else "untestable"
+        case _:
+            return None
+    return f"{checks[name]}.{word}" if word else None

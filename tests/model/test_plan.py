@@ -9,8 +9,8 @@ import pytest
 from crawlgauge.errors import FitError
 from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Check, Estimate, Newest
-from crawlgauge.model.plan import plan_crawls, usual_wishes
-from crawlgauge.model.schedule import planning_curves
+from crawlgauge.model.plan import plan_crawls, planning_curves, usual_wishes
+from crawlgauge.report.plan_blocks import compare_schedules, say_parts
 from crawlgauge.simulate.scenarios import find_scenario
 from crawlgauge.simulate.urn_settings import change_settings
 from crawlgauge.simulate.urn_table import draw_table
@@ -20,6 +20,10 @@ YEARLY = 0.64
 
 def between(value, low, high):
     return Estimate(value=value, low=low, high=high, basis="interval")
+
+
+def codes(plan):
+    return [doubt.code for doubt in plan.doubts]
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +81,7 @@ def test_the_size_for_a_coverage_is_that_share_of_the_population(make_estimates)
     assert (n_urls.value, n_urls.low, n_urls.high) == pytest.approx((80_000, 72_000, 88_000))
     assert (
         "80 % of the URLs that live needs about 80,000 (72,000 to 88,000)"
-        in plan.coverage_target.statement
+        in say_parts(plan)["coverage_target"]
     )
 
 
@@ -104,7 +108,7 @@ def test_crawls_of_the_size_to_keep_a_union_keep_it(make_estimates):
 def test_a_target_that_is_met_already_needs_no_crawl(make_estimates):
     plan = plan_crawls(make_estimates(), union_target=0.3)
     assert plan.union_target.n_urls_next.value == 0
-    assert "without a further one" in plan.union_target.statement
+    assert "without a further one" in say_parts(plan)["union_target"]
 
 
 def test_schedules_agree_with_crawling_on_for_a_long_time(make_estimates):
@@ -129,33 +133,33 @@ def test_published_values_of_a_fixed_budget_are_met(make_estimates):
     plan = plan_crawls(estimates, budget=92_000)
     means = [(round(s.crawls_per_year), round(s.union_mean.value, 2)) for s in plan.schedules]
     assert means == [(1, 0.84), (2, 0.79), (4, 0.77), (12, 0.75)]
-    assert "one crawl a year would hold 84 %" in plan.comparison
+    assert "one crawl a year would hold 84 %" in compare_schedules(plan)
 
 
 def test_the_union_is_at_the_floor_when_it_is_said_to_be(make_estimates):
-    standstill = plan_crawls(make_estimates(), floor=0.5).standstill
-    years = standstill.after_years
+    plan = plan_crawls(make_estimates(), floor=0.5)
+    years = plan.standstill.after_years
     assert 0.8 * YEARLY**years.value == pytest.approx(0.5)
     assert years.low < years.value < years.high
-    assert "less than 50 %" in standstill.statement
+    assert "less than 50 %" in say_parts(plan)["standstill"]
 
 
 def test_a_floor_above_the_union_is_lost_already(make_estimates):
-    standstill = plan_crawls(make_estimates(), floor=0.9).standstill
-    assert standstill.after_years.value == 0
-    assert "already" in standstill.statement
+    plan = plan_crawls(make_estimates(), floor=0.9)
+    assert plan.standstill.after_years.value == 0
+    assert "already" in say_parts(plan)["standstill"]
 
 
 def test_a_time_beyond_ten_times_the_series_is_not_given(make_estimates):
     """Two years of crawls: by 0.97 a year, half of what is held is lost after 15 years."""
     slow = Estimate(value=0.97, low=0.9, high=0.99, basis="interval")
-    standstill = plan_crawls(make_estimates(persistence=slow), floor=0.2).standstill
-    assert standstill.after_years.value is None
-    assert "it takes longer than this series can tell" in standstill.statement
+    endless = plan_crawls(make_estimates(persistence=slow), floor=0.2)
+    assert endless.standstill.after_years.value is None
+    assert "it takes longer than this series can tell" in say_parts(endless)["standstill"]
     nearly = Estimate(value=0.9, low=0.8, high=1.0, basis="interval")
-    open_ended = plan_crawls(make_estimates(persistence=nearly), floor=0.5).standstill
-    assert open_ended.after_years.high is None
-    assert "at the earliest)" in open_ended.statement
+    open_ended = plan_crawls(make_estimates(persistence=nearly), floor=0.5)
+    assert open_ended.standstill.after_years.high is None
+    assert "at the earliest)" in say_parts(open_ended)["standstill"]
 
 
 def test_no_more_than_all_live_on_in_a_plan(make_estimates):
@@ -181,14 +185,14 @@ def test_urls_that_are_captured_more_readily_leave_less_to_be_found(make_estimat
     expected = even.next_crawl.n_urls * (1 - 1.2 * known)
     assert uneven.next_crawl.n_new.value == pytest.approx(expected)
     assert uneven.union_target.n_urls_next.value > even.union_target.n_urls_next.value
-    assert any("1.20 times as likely" in warning for warning in uneven.warnings)
+    assert "uneven" in codes(uneven)
 
 
 def test_a_target_out_of_reach_is_not_given_a_size(make_estimates):
     plan = plan_crawls(make_estimates(ratio=1.4), union_target=0.99, crawls_per_year=4)
     assert plan.union_target.n_urls_next.value is None
     assert "no crawl is large enough" in plan.union_target.n_urls_next.reason
-    assert "cannot be given" in plan.union_target.statement
+    assert "cannot be given" in say_parts(plan)["union_target"]
 
 
 def test_money_is_counted_by_the_million(make_estimates):
@@ -202,7 +206,7 @@ def test_money_is_counted_by_the_million(make_estimates):
     assert plan.union_target.cost_per_year.value == pytest.approx(
         each * plan.crawls_per_year / 1e6 * 30
     )
-    assert "at a cost of 1.5" in plan.coverage_target.statement
+    assert "at a cost of 1.5" in say_parts(plan)["coverage_target"]
 
 
 def test_crawls_are_planned_as_often_as_they_were_made(make_estimates, drawn):
@@ -213,15 +217,11 @@ def test_crawls_are_planned_as_often_as_they_were_made(make_estimates, drawn):
 
 
 def test_what_lies_beyond_twice_the_observed_range_is_warned_of(make_estimates):
-    assert not any("more than twice" in text for text in plan_crawls(make_estimates()).warnings)
-    larger = plan_crawls(make_estimates(), target=0.95).warnings
-    assert any("more than twice as large as the largest so far" in text for text in larger)
-    rarer = plan_crawls(make_estimates(), crawls_per_year=0.2).warnings
-    assert any("more than twice as far apart" in text for text in rarer)
-    oftener = plan_crawls(make_estimates(), crawls_per_year=12).warnings
-    assert any("more than twice as often" in text for text in oftener)
-    later = plan_crawls(make_estimates(), floor=0.05).warnings
-    assert any("is extrapolated" in text for text in later)
+    assert codes(plan_crawls(make_estimates())) == ["even-assumed"]
+    assert "larger-crawl" in codes(plan_crawls(make_estimates(), target=0.95))
+    assert "longer-interval" in codes(plan_crawls(make_estimates(), crawls_per_year=0.2))
+    assert "shorter-interval" in codes(plan_crawls(make_estimates(), crawls_per_year=12))
+    assert "longer-time" in codes(plan_crawls(make_estimates(), floor=0.05))
 
 
 FAILED = Check(id="short-lag", status="fail", effect=1.0, threshold=0.1, message="Avoids.")
@@ -260,9 +260,9 @@ def test_at_grade_c_only_ranges_are_planned_with(make_estimates):
     plan = plan_crawls(make_estimates(agreement=grade), target=0.8, union_target=0.9, floor=0.5)
     n_urls = plan.coverage_target.n_urls
     assert (n_urls.value, n_urls.low, n_urls.high) == (None, 72_000, 88_000)
-    assert "needs between 72,000 and 88,000 of them" in plan.coverage_target.statement
-    assert "about" not in " ".join(plan.statements)
-    assert plan.warnings[0].startswith("The coverage has grade C")
+    assert "needs between 72,000 and 88,000 of them" in say_parts(plan)["coverage_target"]
+    assert "about" not in f"{compare_schedules(plan)} {say_parts(plan)['next_crawl']}"
+    assert codes(plan)[0] == "range-only"
     sure = plan_crawls(make_estimates(), target=0.8).coverage_target.n_urls
     assert (sure.low, sure.high) == (n_urls.low, n_urls.high)
 
@@ -270,9 +270,10 @@ def test_at_grade_c_only_ranges_are_planned_with(make_estimates):
 def test_of_a_range_that_reaches_to_nothing_only_the_bound_is_said(make_estimates):
     held = Estimate(value=0.95, low=0.8, high=1.0, basis="interval")
     constant = Estimate(value=0.99, low=0.9, high=1.0, basis="interval")
-    crawl = plan_crawls(make_estimates(union=held, persistence=constant)).next_crawl
+    plan = plan_crawls(make_estimates(union=held, persistence=constant))
+    crawl = plan.next_crawl
     assert crawl.n_new.low < 0.1 * crawl.n_new.high
-    assert "would find at most " in crawl.statement
+    assert "would find at most " in say_parts(plan)["next_crawl"]
 
 
 def test_pairs_alone_give_the_union_of_the_model_without_a_range(make_series):
@@ -318,36 +319,35 @@ def test_the_size_of_the_next_crawl_may_be_given_apart_from_the_budget(make_esti
 
 
 def test_the_newest_crawl_alone_is_at_the_floor_before_all_together_are(make_estimates, drawn):
-    standstill = plan_crawls(make_estimates(), floor=0.3).standstill
+    plan = plan_crawls(make_estimates(), floor=0.3)
+    standstill = plan.standstill
     newest = drawn.crawls[-1].n_urls / 100_000
     assert newest * YEARLY**standstill.newest_after_years.value == pytest.approx(0.3)
     assert standstill.newest_after_years.value < standstill.after_years.value
-    assert "The newest crawl alone does so after about" in standstill.statement
-    assert (
-        "holds less than that today"
-        in plan_crawls(make_estimates(), floor=0.6).standstill.statement
-    )
+    assert "The newest crawl alone does so after about" in say_parts(plan)["standstill"]
+    lost = plan_crawls(make_estimates(), floor=0.6)
+    assert "holds less than that today" in say_parts(lost)["standstill"]
 
 
 def test_a_best_frequency_that_needs_larger_crawls_than_any_is_said_to(make_estimates):
     plan = plan_crawls(make_estimates())
-    assert "It takes crawls of " in plan.comparison
-    assert "and the largest so far has 46,000" in plan.comparison
+    assert "It takes crawls of " in compare_schedules(plan)
+    assert "and the largest so far has 46,000" in compare_schedules(plan)
     small = plan_crawls(make_estimates(), budget=40_000)
-    assert "the largest so far" not in small.comparison
+    assert "the largest so far" not in compare_schedules(small)
 
 
 def test_schedules_of_more_than_twice_the_largest_crawl_are_warned_of(make_estimates):
     plan = plan_crawls(make_estimates(), budget=300_000)
-    (warning,) = [text for text in plan.warnings if text.startswith("With 300,000 URLs a year in")]
-    assert "in one or 2 crawls, each would be more than twice as large" in warning
+    (beyond,) = [doubt.numbers for doubt in plan.doubts if doubt.code == "larger-schedules"]
+    assert beyond == pytest.approx((1, 2), rel=0.01)
 
 
 def test_where_few_crawls_would_hold_all_more_of_them_are_better(make_estimates):
     plan = plan_crawls(make_estimates(), budget=400_000)
     best = max(plan.schedules, key=lambda schedule: schedule.union_mean.value)
     assert best.crawls_per_year > 1
-    assert "fewer and larger ones would find no more than there is" in plan.comparison
+    assert "fewer and larger ones would find no more than there is" in compare_schedules(plan)
 
 
 def test_coverage_rises_with_the_size_of_a_crawl_up_to_twice_the_largest(make_estimates, drawn):

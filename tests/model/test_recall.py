@@ -13,19 +13,15 @@ from crawlgauge.model.ranges import find_carrying
 from crawlgauge.model.ranges import share as share_of_sample
 from crawlgauge.model.recall import (
     CrawlRecall,
-    HeldCounts,
-    Reference,
     bound_by_frontier,
     carry_recall,
     check_uniform,
     recall_reference,
 )
+from crawlgauge.overlaps.table import HeldCounts, Reference
 
 YEAR = 365.25
-UNION = {
-    "union_by_reference": Estimate.unknown("not asked"),
-    "union_by_series": Estimate.unknown("not asked"),
-}
+UNIONS = (Estimate.unknown("not asked"),) * 2
 
 
 def interval(value, low, high):
@@ -120,7 +116,7 @@ def test_what_a_difference_means_is_said(by_series, words):
         coverage=by_series,
         by_reference=wilson_share(500, 1000),
     )
-    check = check_uniform(row, 0, by_series, **UNION)
+    check = check_uniform(row, 0, by_series, UNIONS)
     assert words in check.verdict
 
 
@@ -134,7 +130,7 @@ def test_the_series_typical_coverage_stands_in_for_a_crawl_that_has_none():
         coverage=Estimate.unknown("first crawl"),
         by_reference=wilson_share(5, 10),
     )
-    assert check_uniform(row, 0, interval(0.4, 0.3, 0.5), **UNION).by_series.value == 0.4
+    assert check_uniform(row, 0, interval(0.4, 0.3, 0.5), UNIONS).by_series.value == 0.4
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from crawlgauge.core.batch import NO_STATUS, NO_TIME
 from crawlgauge.crawl import Crawl
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.provenance import Provenance
+from crawlgauge.store import ranges
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.catalogue import create_store, open_store
 from crawlgauge.store.crawl_set import CrawlSet
@@ -156,3 +157,17 @@ def check_table(count_plainly):
         assert dict(found) == masks
 
     return check
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """List the labels of the sets that are read, pass after pass."""
+    seen = []
+
+    class Readers(ranges.SetReaders):
+        def __init__(self, sets):
+            seen.append([item.crawl.label for item in sets])
+            super().__init__(sets)
+
+    monkeypatch.setattr(ranges, "SetReaders", Readers)
+    return seen

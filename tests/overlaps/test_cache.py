@@ -8,9 +8,9 @@ import pytest
 
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.overlaps import counting, histories
-from crawlgauge.overlaps.counting import count_sets, load_counts, save_counts
+from crawlgauge.overlaps.counting import count_group, count_sets, count_to_end
 from crawlgauge.store.files import PARTIAL_PREFIX
-from crawlgauge.store.history_index import Subject
+from crawlgauge.store.ranges import HashRange
 
 
 @pytest.fixture
@@ -18,20 +18,6 @@ def cache(tmp_path):
     folder = tmp_path / "cache"
     folder.mkdir()
     return folder
-
-
-@pytest.fixture
-def passes(monkeypatch):
-    """List the labels of the sets of each pass over sets."""
-    seen = []
-
-    class Source(counting._Source):
-        def __init__(self, sets, index=None):
-            seen.append([item.crawl.label for item in sets])
-            super().__init__(sets, index)
-
-    monkeypatch.setattr(counting, "_Source", Source)
-    return seen
 
 
 def same(one, other):
@@ -45,21 +31,21 @@ def same(one, other):
     assert one.provenance == other.provenance
 
 
-def test_what_was_counted_is_not_read_again(write_sets, draw_sets, cache, passes):
+def test_what_was_counted_is_not_read_again(write_sets, draw_sets, cache, read):
     written = write_sets(draw_sets(6, seed=1))
     first = count_sets(written, cache=cache)
     for item in written:
         item.path.unlink()
     same(count_sets(written, cache=cache), first)
-    assert len(passes) == 1
+    assert len(read) == 1
 
 
-def test_a_new_label_or_date_needs_no_counting(write_sets, draw_sets, cache, passes):
+def test_a_new_label_or_date_needs_no_counting(write_sets, draw_sets, cache, read):
     written = write_sets(draw_sets(3, seed=6))
     count_sets(written, cache=cache)
     renamed = replace(written[0], crawl=replace(written[0].crawl, label="a-new-name"))
     assert count_sets([renamed, *written[1:]], cache=cache).crawls[0].label == "a-new-name"
-    assert len(passes) == 1
+    assert len(read) == 1
 
 
 @pytest.mark.parametrize(
@@ -103,14 +89,14 @@ def test_any_changes_give_what_counting_anew_gives(
                 present[k] = pool[k] | {int(key) for key in rng.integers(0, 2**63, 20)}
 
 
-def test_samples_are_kept_beside_the_whole(write_sets, draw_sets, cache, passes):
+def test_samples_are_kept_beside_the_whole(write_sets, draw_sets, cache, read):
     written = write_sets(draw_sets(4, seed=8))
     for threshold in (WHOLE, WHOLE // 4, WHOLE // 10, WHOLE, WHOLE // 4):
         count_sets(written, threshold=threshold, cache=cache)
-    assert len(passes) == 3
+    assert len(read) == 3
 
 
-def test_counts_that_fit_no_crawls_any_more_are_deleted(write_sets, draw_sets, cache):
+def test_counts_that_fit_no_crawls_any_more_are_deleted(write_sets, draw_sets, cache, read):
     written = write_sets(draw_sets(5, seed=9))
     count_sets(written[:3], cache=cache)
     count_sets(written[:3], threshold=WHOLE // 8, cache=cache)
@@ -118,13 +104,14 @@ def test_counts_that_fit_no_crawls_any_more_are_deleted(write_sets, draw_sets, c
     other.write_text("not ours")
     count_sets(written, cache=cache)
     assert len(list(cache.glob("overlaps-*"))) == 1
-    assert load_counts(cache, Subject.of(written, WHOLE)) is not None
+    count_sets(written, cache=cache)
+    assert len(read) == 3
     assert other.exists()
 
 
 @pytest.mark.parametrize("how", ["bit", "end", "empty", "foreign", "another version"])
 def test_a_damaged_file_is_passed_over_and_written_again(
-    write_sets, draw_sets, check_table, cache, passes, caplog, how
+    write_sets, draw_sets, check_table, cache, read, caplog, how
 ):
     sets = draw_sets(4, seed=10)
     written = write_sets(sets)
@@ -144,7 +131,7 @@ def test_a_damaged_file_is_passed_over_and_written_again(
         check_table(count_sets(written, cache=cache), sets)
     assert f"{kept} is damaged" in caplog.text
     count_sets(written, cache=cache)
-    assert len(passes) == 2
+    assert len(read) == 2
 
 
 def test_a_folder_that_cannot_be_written_to_is_no_hindrance(
@@ -165,7 +152,8 @@ def test_another_engine_counts_and_its_counts_are_kept(write_sets, draw_sets, ch
 
     def engine(own, threshold):
         asked.append((len(own), threshold))
-        return counting._count_all(counting._Source(own), threshold)
+        everything = HashRange(number=0, bits=0)
+        return count_to_end(threshold, len(own), lambda end: count_group(own, everything, end))
 
     for _ in range(2):
         check_table(count_sets(written, cache=cache, engine=engine), sets)
@@ -173,17 +161,6 @@ def test_another_engine_counts_and_its_counts_are_kept(write_sets, draw_sets, ch
         count_sets(written, cache=cache, threshold=WHOLE // 3, engine=engine), sets, WHOLE // 3
     )
     assert asked == [(4, WHOLE), (4, WHOLE // 3)]
-
-
-def test_what_is_saved_is_loaded(write_sets, draw_sets, cache):
-    written = write_sets(draw_sets(5, seed=14))
-    count_sets(written, cache=cache)
-    subject = Subject.of(written, WHOLE)
-    first = load_counts(cache, subject)
-    save_counts(cache, subject, first)
-    again = load_counts(cache, subject)
-    assert again.of_sets.n_shared.dtype == np.int64
-    assert again.of_sets.n_shared.tolist() == first.of_sets.n_shared.tolist()
 
 
 def test_no_unfinished_file_is_left(write_sets, draw_sets, cache, monkeypatch):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from crawlgauge.errors import OverlapError
-from crawlgauge.overlaps.csv_table import from_csv, to_csv
+from crawlgauge.overlaps.csv_table import to_csv
 from crawlgauge.overlaps.table import MISSING
+from csv_tables import from_csv
 
 HEADER = "a,date_a,n_a,b,date_b,n_b,n_shared"
 ROW = "2013-12,2013-12-15,100,2014-06,2014-06-15,80,40"
@@ -138,8 +139,8 @@ def test_jaccard_of_samples_gives_overlaps_of_samples():
         ("x,2013-12,100,y,2014-06,80,nan", "n_shared", "'nan' is no whole number"),
         ("x,2013-12,,y,2014-06,80,40", "n_a", "empty"),
         ("x,2013-12,0,y,2014-06,80,40", "n_a", "at least one is needed"),
-        ("x,2013-13,100,y,2014-06,80,40", "date_a", "'2013-13' is no date"),
-        ("x,2013-12,100,y,soon,80,40", "date_b", "'soon' is no date"),
+        ("x,2013-13,100,y,2014-06,80,40", "date_a", "'2013-13' is not a date"),
+        ("x,2013-12,100,y,soon,80,40", "date_b", "'soon' is not a date"),
         ("x/1,2013-12,100,y,2014-06,80,40", "a", "'x/1' is no usable label"),
         ("x,2013-12,100,,2014-06,80,40", "b", "'' is no usable label"),
         ("x,2013-12,100,y,2014-06,80,81", "n_shared", "cannot share 81 URLs"),

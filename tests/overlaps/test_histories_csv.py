@@ -1,14 +1,14 @@
 import pytest
 
 from crawlgauge.errors import OverlapError
-from crawlgauge.overlaps.csv_table import from_histories_csv
+from crawlgauge.overlaps.csv_table import from_histories, read_sheet
 
 CRAWLS = "label,date\nx,2013-12-15\ny,2014-06-15\nz,2014-12-15\n"
 HISTORIES = "history,count\n100,4\n110,1\n010,2\n011,1\n001,2\n"
 
 
 def read(histories=HISTORIES, crawls=CRAWLS):
-    return from_histories_csv(histories, crawls, histories_name="h.csv", crawls_name="c.csv")
+    return from_histories(read_sheet(histories, "h.csv"), read_sheet(crawls, "c.csv"))
 
 
 def error_of(histories=HISTORIES, crawls=CRAWLS):
@@ -84,7 +84,7 @@ def test_a_bad_history_is_named_by_file_line_and_column(row, column, words):
 @pytest.mark.parametrize(
     ("crawls", "words"),
     [
-        ("label,date\nx,soon\n", "c.csv, line 2, column date: 'soon' is no date"),
+        ("label,date\nx,soon\n", "c.csv, line 2, column date: 'soon' is not a date"),
         ("label,date\nx y,2013-12\n", "c.csv, line 2, column label: 'x y' is no usable label"),
         (CRAWLS + "x,2015-12-15\n", "c.csv, line 5, column label: crawl 'x' is on line 2"),
         ("label\nx\n", "c.csv: missing column date; needed are label, date"),

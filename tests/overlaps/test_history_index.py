@@ -26,20 +26,6 @@ def cache(tmp_path, monkeypatch):
     return folder
 
 
-@pytest.fixture
-def read(monkeypatch):
-    """List the labels of the sets that are read, pass after pass."""
-    seen = []
-
-    class Readers(ranges.SetReaders):
-        def __init__(self, sets):
-            seen.append([item.crawl.label for item in sets])
-            super().__init__(sets)
-
-    monkeypatch.setattr(ranges, "SetReaders", Readers)
-    return seen
-
-
 def forget_counts(cache):
     for path in cache.glob("overlaps-*"):
         path.unlink()
@@ -161,9 +147,9 @@ def test_the_index_can_be_read_by_other_programs(write_sets, draw_sets, cache):
     count_sets(write_sets(sets), cache=cache)
     (path,) = cache.glob("index-*.arrow")
     found = pl.read_ipc(path)
-    assert found.schema == {"key": pl.UInt64, "mask": pl.UInt32, "group": pl.UInt8}
+    assert found.schema == {"key": pl.UInt64, "mask": pl.UInt32}
     assert found["key"].to_list() == sorted(set().union(*sets))
-    for key, mask in found.sample(50, seed=1).select("key", "mask").iter_rows():
+    for key, mask in found.sample(50, seed=1).iter_rows():
         assert mask == sum(1 << k for k, keys in enumerate(sets) if key in keys)
 
 
@@ -213,7 +199,7 @@ def test_a_full_disk_is_no_hindrance(
         monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100))
     target = {
         "open": (history_index, "partial_file"),
-        "write": (history_index.BatchesFile, "write"),
+        "write": (history_index.TableFile, "write"),
         "publish": (Path, "replace"),
     }
     sets = draw_sets(4, seed=11)

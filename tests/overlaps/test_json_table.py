@@ -163,10 +163,10 @@ def test_another_schema_is_refused(schema, words):
     [
         (("crawls",), {}, "$.crawls", "a list is needed, not {}"),
         (("crawls", 1), "y", "$.crawls[1]", 'an object is needed, not "y"'),
-        (("crawls", 1), {"label": "y", "n_urls": 4}, "$.crawls[1].date", "'' is no date"),
+        (("crawls", 1), {"label": "y", "n_urls": 4}, "$.crawls[1].date", "'' is not a date"),
         (("crawls", 1, "label"), None, "$.crawls[1].label", "'' is no usable label"),
         (("crawls", 1, "label"), "y/1", "$.crawls[1].label", "'y/1' is no usable label"),
-        (("crawls", 1, "date"), "soon", "$.crawls[1].date", "'soon' is no date"),
+        (("crawls", 1, "date"), "soon", "$.crawls[1].date", "'soon' is not a date"),
         (("crawls", 1, "n_urls"), None, "$.crawls[1].n_urls", "a count is needed"),
         (("crawls", 1, "n_urls"), "x4", "$.crawls[1].n_urls", "'x4' is no whole number"),
         (("crawls", 1, "n_urls"), True, "$.crawls[1].n_urls", "'True' is no whole number"),
@@ -204,6 +204,19 @@ def test_a_wrong_member_is_named_by_its_path(path, value, place, words):
     message = error_of(changed(path, value))
     assert message.startswith(f"t.json, at {place}: ")
     assert words in message
+
+
+@pytest.mark.parametrize("member", ["histories", "host_groups"])
+def test_histories_of_more_crawls_than_a_word_has_bits_are_refused(member):
+    first, n = dt.date(2000, 1, 1), 65
+    crawls = [
+        {"label": f"c{k:02d}", "date": str(first + dt.timedelta(days=k)), "n_urls": 1}
+        for k in range(n)
+    ]
+    document = {"schema": DOCUMENT["schema"], "crawls": crawls, "n_shared": [[1] * n] * n}
+    assert from_json(json.dumps(document), name="t.json").n_crawls == n
+    document[member] = {"rows": [["1" * n, 1]], "n_groups": 2}
+    assert "at most 64 crawls, not of 65" in error_of(json.dumps(document))
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from crawlgauge.errors import OverlapError
-from crawlgauge.overlaps.csv_table import from_csv
 from crawlgauge.overlaps.files import from_parquet, to_parquet
 from crawlgauge.overlaps.table import MISSING
+from csv_tables import from_csv
 
 OTHERS = {
     "a": ["x", "x"],
@@ -115,7 +115,7 @@ def test_rows_taken_out_are_missing_pairs(table):
         ({"n_a": [100, -1]}, "t.parquet, row 2, column n_a: -1 is negative"),
         ({"n_a": [100, 101]}, "t.parquet, row 2, column n_a: crawl 'x' has n_urls 101 here"),
         ({"n_a": ["100", "many"]}, "t.parquet, row 2, column n_a: 'many' is no whole number"),
-        ({"date_b": ["2014-06", None]}, "t.parquet, row 2, column date_b: '' is no date"),
+        ({"date_b": ["2014-06", None]}, "t.parquet, row 2, column date_b: '' is not a date"),
         ({"b": ["y", "y"]}, "t.parquet, row 2, column date_b: "),
         ({"n_shared": [81, 1]}, "t.parquet, row 1, column n_shared: "),
     ],

@@ -30,7 +30,7 @@ def reference(tmp_path):
     def write(urls=(*URLS, URLS[3], "no URL", URLS[3]), **others):
         path = tmp_path / "reference.txt"
         path.write_text("".join(f"{url}\n" for url in urls))
-        return ReferenceList(path=str(path), rule=RAW, **others)
+        return ReferenceList(path=str(path), key_rule=RAW, **others)
 
     return write
 
@@ -66,17 +66,19 @@ def test_an_empty_list_finds_nothing(write_set_file):
 
 
 def test_the_urls_of_a_list_are_read_each_once_and_what_is_none_is_counted(reference):
-    found = read_urls(reference())
-    assert found.keys.tolist() == sorted(keys_of(URLS))
-    assert found.n_entries == len(URLS) + 2
-    assert sum(found.left_out.values()) == 1
+    keys, n_entries, left_out = read_urls(reference())
+    assert keys.tolist() == sorted(keys_of(URLS))
+    assert n_entries == len(URLS) + 2
+    assert sum(left_out.values()) == 1
 
 
 def test_urls_out_of_scope_are_left_out_and_counted(reference):
-    found = read_urls(reference(URLS, scope=parse_scope(b"h3.example.org", "scope.txt")))
+    keys, _, left_out = read_urls(
+        reference(URLS, scope=parse_scope(b"h3.example.org", "scope.txt"))
+    )
     inside = [url for url in URLS if "//h3." in url]
-    assert found.keys.tolist() == sorted(keys_of(inside))
-    assert found.left_out == {"out-of-scope": len(URLS) - len(inside)}
+    assert keys.tolist() == sorted(keys_of(inside))
+    assert left_out == {"out-of-scope": len(URLS) - len(inside)}
 
 
 def test_urls_are_listed_as_they_stand_there_each_once_in_their_order(reference):
@@ -93,7 +95,7 @@ def test_a_list_without_any_url_is_an_error(reference):
 
 
 def test_a_store_of_given_keys_needs_a_reference_that_has_keys(reference):
-    listed = ReferenceList(path=reference().path, rule=GIVEN)
+    listed = ReferenceList(path=reference().path, key_rule=GIVEN)
     with pytest.raises(SourceError, match=r"takes keys as its indexes gave them .* has none"):
         read_urls(listed)
 
@@ -101,16 +103,16 @@ def test_a_store_of_given_keys_needs_a_reference_that_has_keys(reference):
 def test_names_of_hosts_are_read_whatever_stands_for_them(tmp_path):
     path = tmp_path / "names.csv"
     path.write_text("host\nwww.Example.org\nhttp://b.example.org/x\nlocalhost\nexample.org\n")
-    hosts = read_reference_names(str(path), by="host")
-    assert hosts.names == {
+    hosts, n_entries, left_out = read_reference_names(str(path), by="host")
+    assert hosts == {
         "example.org": "www.Example.org",
         "b.example.org": "http://b.example.org/x",
     }
-    assert (hosts.n_entries, dict(hosts.left_out)) == (3, {"no-host": 1})
-    domains = read_reference_names(str(path), by="domain")
-    assert list(domains.names) == ["example.org"]
-    assert are_domains(domains.names)
-    assert not are_domains(hosts.names)
+    assert (n_entries, dict(left_out)) == (3, {"no-host": 1})
+    domains, _, _ = read_reference_names(str(path), by="domain")
+    assert list(domains) == ["example.org"]
+    assert are_domains(domains)
+    assert not are_domains(hosts)
 
 
 def test_the_hosts_of_a_crawl_are_found_as_far_as_they_are_kept(store, add_crawl):

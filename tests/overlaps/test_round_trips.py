@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.overlaps.csv_table import from_csv, from_histories_csv, to_csv
+from crawlgauge.overlaps.csv_table import from_histories, read_sheet, to_csv
 from crawlgauge.overlaps.files import from_parquet, read_overlaps, to_parquet, write_overlaps
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.json_table import from_json, to_json
 from crawlgauge.overlaps.table import LEVELS, MISSING, OverlapTable
 from crawlgauge.provenance import Input, Provenance
+from csv_tables import from_csv
 
 LABELS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,8}", fullmatch=True)
 TIMES = st.none() | st.datetimes(
@@ -175,8 +176,8 @@ def test_two_csv_files_give_back_histories_and_crawls(table):
         histories.append(f"{''.join(str(int(bit)) for bit in captured)},{count}")
     crawls = ["label,date,n_urls,damaged"]
     crawls += [f"{c.label},{c.date},{c.n_urls},{str(c.damaged).lower()}" for c in table.crawls]
-    read = from_histories_csv(
-        "\n".join(histories), "\n".join(crawls), histories_name="h.csv", crawls_name="c.csv"
+    read = from_histories(
+        read_sheet("\n".join(histories), "h.csv"), read_sheet("\n".join(crawls), "c.csv")
     )
     assert_same(read, without_times(table, key_rule=None))
 

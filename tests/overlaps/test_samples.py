@@ -115,7 +115,7 @@ def test_a_store_that_cannot_be_written_to_is_counted_each_time(mixed, monkeypat
 
 
 def test_an_empty_store_says_what_to_do(store):
-    with pytest.raises(OverlapError, match="holds no crawls; add some with crawlgauge add"):
+    with pytest.raises(OverlapError, match="holds no crawls; add some first"):
         count_store(store)
 
 

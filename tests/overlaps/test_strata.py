@@ -103,9 +103,7 @@ def test_crawls_are_compared_below_the_smallest_threshold(make_attributes):
 
 def test_too_many_urls_become_a_smaller_sample_of_all_crawls(make_attributes, monkeypatch):
     crawls = draw(5, n_keys=2000)
-    monkeypatch.setattr(
-        key_union.KeyUnion.__init__, "__kwdefaults__", {"threshold": WHOLE, "max_rows": 600}
-    )
+    monkeypatch.setattr(key_union, "MAX_ROWS", 600)
     counts = count_strata(make_crawls(5), map(make_attributes, crawls), "host", min_shared=1)
     cut = round(counts.sample_rate * WHOLE)
     kept = {key for crawl in crawls for key in crawl if key < cut}

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from crawlgauge.errors import OverlapError
-from crawlgauge.overlaps.csv_table import from_csv
 from crawlgauge.overlaps.files import read_overlaps, write_overlaps
+from csv_tables import from_csv
 
 TABLE = from_csv("a,date_a,n_a,b,date_b,n_b,n_shared\nx,2013-12,10,y,2014-06,10,5\n", name="t.csv")
 

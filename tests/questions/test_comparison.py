@@ -8,7 +8,7 @@ import pytest
 
 import crawlgauge as cg
 from crawlgauge.errors import CrawlgaugeError, FitError, OverlapError, StoreError
-from crawlgauge.questions.comparison import parse_gap
+from crawlgauge.questions import parse_gap
 from crawlgauge.store.catalogue import open_store, verify_crawls
 
 

@@ -45,7 +45,7 @@ def test_the_answer_says_what_is_kept_found_again_and_missed(result):
     shares = [row.missed_at_least.value for row in result.turnover.per_crawl[1:-1]]
     assert f"{100 * result.turnover.self_overlap.value:.0f} % of the URLs are kept" in answer
     assert f"at least {100 * result.turnover.forgotten_share.value:.0f} % lived on" in answer
-    assert f"at least {100 * min(shares):.0f} to {100 * max(shares):.0f} % of the URLs" in answer
+    assert f"at least {100 * min(shares):.0f} % to {100 * max(shares):.0f} % of the URLs" in answer
 
 
 def test_the_json_has_every_number_and_says_why_one_is_missing(table, result):
@@ -118,7 +118,7 @@ def test_the_figure_of_pairs_has_two_parts(table):
         "kept",
         "new",
         "not in the crawl before",
-        "no crawl to compare with",
+        "not compared",
     }
 
 

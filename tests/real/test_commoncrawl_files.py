@@ -4,8 +4,9 @@ import csv
 
 import pytest
 
-from crawlgauge.overlaps.csv_table import from_csv, from_histories_csv
+from crawlgauge.overlaps.csv_table import from_histories, read_sheet
 from crawlgauge.overlaps.files import read_overlaps
+from csv_tables import from_csv
 
 pytestmark = pytest.mark.real
 
@@ -56,7 +57,7 @@ def test_the_windows_in_the_own_format_are_read_whole(shared_data, name, n_pairs
 def test_the_dippers_are_294_birds_of_seven_years(shared_data, name):
     crawls = "label,date\n" + "".join(f"{year},{year}-06-15\n" for year in range(1981, 1988))
     text = (shared_data / "capture-recapture" / name).read_text()
-    table = from_histories_csv(text, crawls, histories_name=name, crawls_name="years.csv")
+    table = from_histories(read_sheet(text, name), read_sheet(crawls, "years.csv"))
     assert table.n_crawls == 7
     assert table.histories.n_urls == 294
     rows = rows_of(shared_data / "capture-recapture" / name)

@@ -7,8 +7,7 @@ import zlib
 import pytest
 from readable_rules import canonical_scheme_free
 
-from crawlgauge.core.surt import surt
-from crawlgauge.core.urls import scheme_free
+from crawlgauge.core.urls import scheme_free, surt
 from crawlgauge.keys.surt import canonical_surt
 
 MAX_DEFERRED = 0.003

@@ -2,13 +2,10 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from crawlgauge.keys.surt import canonical_surt
-
-PAGE = Path(__file__).parents[2] / "docs" / "url-identity.md"
 
 # Which rows are whole URLs under the Internet Archive's rules, by file.
 WHOLE_URLS = {
@@ -129,14 +126,3 @@ def test_the_urls_of_an_idempotence_test_have_a_form(shared_data):
         form = canonical_surt(url.encode())
         assert form
         assert canonical_surt(url.encode() + b"#fragment") == form
-
-
-def test_the_page_lists_the_same_differences():
-    header = r"^\| test \| URL \| expected there \| because \|\n\|[-|]+\|\n((?:\|.*\n)+)"
-    (table,) = re.findall(header, PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    listed = {}
-    for line in table.splitlines():
-        *cells, reason = line[2:-2].split(" | ")
-        file, url, expected = (cell.strip("`") for cell in cells)
-        listed[file, url] = (expected, reason)
-    assert listed == DIFFERENCES

@@ -23,12 +23,15 @@ class Fault:
         Nothing comes for so long, after the first bytes.
     is_stale
         The answer is the one that the same request got first, as of a listing that lags.
+    is_lost
+        What was asked for is done, and nothing is answered.
     """
 
     drop_after: int | None = None
     status: int | None = None
     stall_seconds: float = 0.0
     is_stale: bool = False
+    is_lost: bool = False
 
 
 class FaultyProxy:
@@ -96,6 +99,9 @@ class FaultyProxy:
             self._answer(request, fault.status, [], b"")
             return
         answer = self._pass_on(request)
+        if fault.is_lost:
+            request.close_connection = True
+            return
         first = self._first_answers.setdefault((request.command, request.path), answer)
         status, headers, body = first if fault.is_stale else answer
         if fault.drop_after is not None:

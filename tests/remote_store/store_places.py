@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.store.crawl_set import to_document
+from crawlgauge.store.documents import to_document
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
 

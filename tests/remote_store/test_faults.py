@@ -14,6 +14,7 @@ from store_places import KEYS, LEASE_SECONDS, SECRET
 from store_proxies import LaggingProxy
 
 import crawlgauge as cg
+from amounts import TIMES
 from crawlgauge.errors import StoreError
 from crawlgauge.store import key_set, ranges
 from crawlgauge.store.remote_store import RemoteCrawlWriter
@@ -46,6 +47,52 @@ def test_connections_that_break_and_servers_that_are_busy_change_nothing(
     proxy.faults = lambda *_: Fault()
     assert table.n_shared.tolist() == cg.count_overlaps(tmp_path / "local").n_shared.tolist()
     s3_place.see_whole(["2020-06", "2021-06", "2022-06"], others=s3_place.cached())
+
+
+@pytest.fixture
+def lagging(s3_server, use_s3):
+    """Return a proxy that can show listings as they were."""
+    found = LaggingProxy(s3_server)
+    use_s3(found.url)
+    yield found
+    found.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(round(2 * TIMES)))
+def test_answers_that_are_lost_and_listings_that_are_late_change_nothing(
+    s3_place, lagging, make_list, tmp_path, seed
+):
+    """What is asked for is done, and nobody is told: of any request, two times of seven."""
+    chance = random.Random(seed)
+
+    def lose(*_):
+        return Fault(is_lost=chance.random() < 2 / 7)
+
+    paths = [make_list(range(100 * k, 100 * k + 300), f"{k}.txt") for k in range(3)]
+    actions = [
+        *(partial(cg.add_crawl, label=f"202{k}-06", inputs=path) for k, path in enumerate(paths)),
+        partial(cg.add_crawl, label="2020-06", inputs=paths[1], replace=True),
+        partial(cg.add_crawl, label="2021-06", inputs=paths[2], append=True),
+        partial(cg.remove_crawl, label="2022-06"),
+        partial(cg.add_crawl, label="2022-06", inputs=paths[0]),
+        partial(cg.remove_crawl, label="2020-06"),
+    ]
+    for act in actions:
+        lagging.faults, lagging.is_late = lose, chance.random() < 0.7
+        act(s3_place.store)
+        # Readers see what they are shown, which may be a state that was.
+        lagging.is_late = False
+        table = cg.count_overlaps(s3_place.store)
+        assert {item.problem for item in cg.verify_store(s3_place.store)} == {None}
+        lagging.faults = lambda *_: Fault()
+        act(tmp_path / "local")
+        expected = cg.count_overlaps(tmp_path / "local")
+        assert table.n_shared.tolist() == expected.n_shared.tolist()
+    # What was sent again, and a claim that could not be given up, are old enough to be deleted.
+    time.sleep(LEASE_SECONDS + 1)
+    cg.add_crawl(s3_place.store, "2022-06", paths[1], replace=True)
+    s3_place.see_whole(["2021-06", "2022-06"], others=s3_place.cached())
 
 
 def _take(answers, *_):

@@ -102,7 +102,7 @@ def test_counts_are_kept_for_the_next_time(both, monkeypatch):
     _, place = both
     table = cg.count_overlaps(place.store)
     assert [name for name in place.names() if name.startswith("cache/overlaps-")]
-    monkeypatch.setattr("crawlgauge.overlaps.counting._Source", None)
+    monkeypatch.setattr("crawlgauge.store.ranges.SetReaders", None)
     assert cg.count_overlaps(place.store).n_shared.tolist() == table.n_shared.tolist()
 
 
@@ -181,5 +181,5 @@ def test_without_the_extra_the_message_says_what_to_install(tmp_path):
         check=False,
     )
     assert result.returncode == 1
-    assert "pip install 'crawlgauge[remote]'" in result.stderr
+    assert "pip install '.[remote]'" in result.stderr
     assert "Traceback" not in result.stderr

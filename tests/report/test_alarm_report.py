@@ -26,7 +26,7 @@ def test_the_text_gives_the_verdict_the_numbers_and_what_they_mean():
     assert text.startswith("The newest crawl, 2016-12, covers 50 % less than the 6 crawls before")
     assert re.search(r"size \(URLs\) 40,000 80,000 \([\d,]+–[\d,]+\) −50 % drop", text)
     assert "population – – " in text
-    assert "– novelty: not identifiable: capture histories are needed" in text
+    assert "– novelty: capture histories are needed" in text
     assert "Compared with the 6 crawls from 2013-12 to 2016-06." in text
     assert "overlap: the share of its URLs that 2016-06 holds as well" in text
     assert "A drop is 20 % or more below what was expected" in text

@@ -40,7 +40,7 @@ def test_members_stand_in_the_documented_order(full):
         "schema", "level", "crawls", "headline", "newest", "persistence", "half_life_years",
         "population", "growth_per_year", "per_crawl", "paper", "estimators", "agreement",
         "checks", "residuals", "union", "warnings", "provenance", "decay_curves",
-        "capture_frequencies", "readings", "first_captures",
+        "capture_frequencies", "readings", "first_captures", "anchors", "by_crawls",
     ]  # fmt: skip
     assert list(document["crawls"][0]) == ["label", "date", "n_urls", "n_sampled", "damaged"]
     assert list(document["headline"]) == ["coverage", "estimator", "statement"]
@@ -140,16 +140,16 @@ def break_unknown_member(document):
     document["headline"]["colour"] = "green"
 
 
-def break_unknown_estimator(document):
-    document["estimators"][0]["name"] = "guess"
+def break_name_of_estimator(document):
+    document["estimators"][0]["name"] = "A guess"
 
 
 def break_unknown_headline_estimator(document):
     document["headline"]["estimator"] = "guess"
 
 
-def break_unknown_check(document):
-    document["checks"][0]["id"] = "weather"
+def break_name_of_check(document):
+    document["checks"][0]["id"] = "The weather"
 
 
 def break_unknown_status(document):

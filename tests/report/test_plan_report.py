@@ -90,11 +90,11 @@ def test_at_grade_c_the_table_has_ranges_without_numbers(fit):
 
 def test_the_estimates_say_what_all_crawls_together_hold(fit):
     union = fit.estimates.union
-    text = words(fit.summary())
+    text = words(fit.summary(full=True))
     assert f"All crawls {union.n_distinct:,} different URLs, " in text
-    assert "of those that lived at the newest crawl" in text
-    assert "of what all crawls hold did not live any more" in text
-    assert "URLs lived at the time of a crawl and are in none" in text
+    assert "of those alive at the newest crawl" in text
+    assert "of what all crawls hold was gone at the newest crawl" in text
+    assert "URLs were alive during a crawl, but are in none" in text
 
 
 def test_a_share_of_the_union_that_is_not_known_gives_its_reason(fit):

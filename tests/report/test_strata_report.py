@@ -14,7 +14,7 @@ from crawlgauge.model.strata import Strata, StratumEstimate, Whole
 from crawlgauge.report import result_json, strata_blocks
 from crawlgauge.report.blocks import render_blocks
 from crawlgauge.report.charts.chart import Chart, NoChart
-from crawlgauge.report.charts.strata import draw_strata
+from crawlgauge.report.charts.questions import draw_strata
 from crawlgauge.report.strata_blocks import to_blocks
 
 

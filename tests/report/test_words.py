@@ -31,10 +31,7 @@ def test_kinds_of_ranges_are_told_apart_by_the_numbers_they_belong_to():
     interval = Estimate(value=0.5, low=0.4, high=0.6, basis="interval")
     numbers = [("coverage", band), ("population", band), ("growth", interval), ("coverage", band)]
     assert explain_ranges(numbers) == [
-        (
-            "In brackets for coverage and population: ranges from ways of reading the histories, "
-            "calibrated on simulations."
-        ),
+        "In brackets for coverage and population: ranges calibrated on simulations.",
         "In brackets for growth: 95 % intervals.",
     ]
 

@@ -101,7 +101,7 @@ def test_nothing_half_written_stays_behind(tmp_path):
 
 def test_a_folder_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(SourceError, match="cannot be made"):
+    with pytest.raises(SourceError, match="file is a file; name a folder"):
         cg.write_simulation(small(), tmp_path / "file")
 
 

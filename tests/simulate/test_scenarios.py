@@ -95,13 +95,13 @@ def test_every_scenario_is_told_in_words_and_as_plain_data(name):
         ("avoid-two", "passes over 80 % of the URLs that the last 2 crawls captured"),
         ("scope-change", "From crawl 7 on the configuration is another: 75 % of the old scope"),
         ("core-always", "20 % of them are of a kind of which 73 % live on for a year and are"),
-        ("population-shrink", "The first crawl could reach 200,000 URLs, 20 % less each year"),
+        ("population-shrink", "could reach: 200,000 at first, 20 % less a year"),
         ("coverage-jump", "2 times that from the middle of the series on"),
         ("capture-gamma-mild", "coefficient of variation of 0.3"),
         ("regime-f", "15 crawls at irregular dates between 2013-12-15 and 2020-12-15"),
         ("regime-d", "quality as a marker (sd 0.1)"),
         ("host-noise", "it weights each of 200 hosts at random"),
-        ("reseed", "20 % of each crawl are URLs taken over"),
+        ("reseed", "20 % of each crawl are taken from the one before"),
     ],
 )
 def test_the_words_say_what_the_scenario_is_about(name, phrase):

@@ -21,7 +21,6 @@ from crawlgauge.simulate.urn_settings import (
     change_settings,
     choose_dates,
     course_values,
-    first_value,
     label_dates,
     years_since_first,
 )
@@ -45,12 +44,6 @@ def test_a_course_grows_jumps_and_is_noisy():
     assert np.log(drawn / 3).std() == pytest.approx(0.3, rel=0.03)
 
 
-def test_the_first_value_of_a_series_is_without_noise():
-    assert [first_value(7), first_value((8, 9)), first_value(Course(first=5, noise_sd=1))] == [
-        *(7, 8, 5)
-    ]
-
-
 def test_a_given_series_needs_a_number_for_each_crawl():
     with pytest.raises(SimulationError, match="2 numbers were given for 4 crawls"):
         values((1, 2))
@@ -59,29 +52,30 @@ def test_a_given_series_needs_a_number_for_each_crawl():
 IMPOSSIBLE = {
     "above 0 and at most 1": lambda: UrnSettings(persistence=0),
     "persistence is 1.01": lambda: UrnSettings(persistence=1.01),
-    "a class with the share": lambda: UrlClass(share=0),
-    "a class with the weight": lambda: UrlClass(weight=0),
+    "share is 0; it must be above 0 and at most 1": lambda: UrlClass(share=0),
+    "weight is 0; it must be above 0$": lambda: UrlClass(weight=0),
+    "weight is inf; it must be above 0 and finite": lambda: UrlClass(weight=float("inf")),
     "add up to 0.9, not to 1": lambda: UrnSettings(
         classes=(UrlClass(share=0.5), UrlClass(share=0.4))
     ),
-    "capture CV of -1": lambda: UrnSettings(capture_cv=-1),
-    "below 1": lambda: UrnSettings(reseeded_share=1),
+    "capture_cv is -1": lambda: UrnSettings(capture_cv=-1),
+    "at least 0 and below 1": lambda: UrnSettings(reseeded_share=1),
     "contradict": lambda: UrnSettings(avoidance=Avoidance(), reseeded_share=0.1),
     "cannot jump at random": lambda: UrnSettings(population=Course(first=10, noise_sd=0.1)),
-    "0 hosts": lambda: UrnSettings(n_hosts=0),
-    "no dates": lambda: UrnSettings(dates=()),
+    "n_hosts is 0": lambda: UrnSettings(n_hosts=0),
+    "at least one date": lambda: UrnSettings(dates=()),
     "rising order": lambda: UrnSettings(dates=(dt.date(2021, 1, 1), dt.date(2020, 1, 1))),
     "must be one of 1 to 2": lambda: UrnSettings(
         dates=DatePlan(n_crawls=3), scope_change=ScopeChange(share_common=0.5, from_crawl=3)
     ),
-    "the last 0 crawls": lambda: Avoidance(n_crawls=0),
-    "probability of avoidance": lambda: Avoidance(probability=0),
-    "have in common": lambda: ScopeChange(share_common=1.5),
-    "at least two hosts": lambda: HostNoise(n_hosts=1, sd=0.5),
-    "cannot be negative": lambda: TableNoise(row_sd=-1),
-    "a loss of all": lambda: Course(first=1, growth_per_year=-1),
-    "a noise of -1": lambda: Course(first=1, noise_sd=-1),
-    "a jump by": lambda: Course(first=1, jump=0),
+    "n_crawls is 0": lambda: Avoidance(n_crawls=0),
+    "probability is 0": lambda: Avoidance(probability=0),
+    "share_common is 1.5": lambda: ScopeChange(share_common=1.5),
+    "n_hosts is 1; it must be at least 2": lambda: HostNoise(n_hosts=1, sd=0.5),
+    "row_sd is -1": lambda: TableNoise(row_sd=-1),
+    "growth_per_year is -1": lambda: Course(first=1, growth_per_year=-1),
+    "noise_sd is -1": lambda: Course(first=1, noise_sd=-1),
+    "jump is 0": lambda: Course(first=1, jump=0),
 }
 
 
@@ -191,8 +185,8 @@ def test_another_number_of_crawls_keeps_the_first_date_or_takes_the_first_given_
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_crawls": 0}, "at least one"),
-        ({"months_between": 0}, "Give the dates themselves"),
+        ({"n_crawls": 0}, "n_crawls is 0"),
+        ({"months_between": 0}, "months_between is 0; it must be at least 1"),
         ({"first": dt.date(2020, 1, 31)}, "not every month"),
     ],
 )

@@ -206,7 +206,7 @@ def test_ranks_solve_the_equation_of_pagerank():
         ({"n_pages": 59}, "do not fit together"),
         ({"attachment": 1.2}, "attachment is 1.2"),
         ({"death_rate": -0.1}, "death_rate is -0.1"),
-        ({"infant_factor": 0.5}, "infant_factor must be at least 1"),
+        ({"infant_factor": 0.5}, "infant_factor is 0.5"),
     ],
 )
 def test_impossible_webs_are_refused(wrong, message):

@@ -90,7 +90,7 @@ def make_settings(**wishes):
 
 def read_files(*paths, keep=False, n_threads=0, **wishes):
     """Read files of any format."""
-    files = InputFiles(names=tuple(map(str, paths)), repeated=())
+    files = InputFiles(names=tuple(map(str, paths)))
 
     def run(settings, target):
         result = read_inputs(files, settings, target, n_threads=n_threads)

@@ -179,4 +179,4 @@ def test_only_buckets_need_the_library_and_the_message_says_what_to_install(web)
     first, *others = done.stdout.splitlines()
     assert first == "b'x'"
     assert len(others) == 2
-    assert all("pip install 'crawlgauge[remote]'" in line for line in others)
+    assert all("pip install '.[remote]'" in line for line in others)

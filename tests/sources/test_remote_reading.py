@@ -17,7 +17,13 @@ from remote_servers import KEYS, SECRET, bucket, impatient, proxy, s3_client, s3
 
 import crawlgauge
 from crawlgauge.sources import remote
-from crawlgauge.sources.remote import ObjectChanged, RemoteFault, interruptible, to_path
+from crawlgauge.sources.remote import (
+    ObjectChanged,
+    RemoteFault,
+    RemotePath,
+    interruptible,
+    to_path,
+)
 
 from faulty_proxy import Fault  # isort: skip - found by remote_servers
 
@@ -31,9 +37,10 @@ def content():
     return random.Random(7).randbytes(5_000_000)
 
 
-def open_small(path, **options):
-    """Open an object so that it takes many blocks, most of them fetched ahead."""
-    return path.open(block_bytes=1 << 18, reads_ahead=True, **options)
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch):
+    """Let an object take many blocks, most of them fetched ahead."""
+    monkeypatch.setattr(remote, "BLOCK_BYTES", 1 << 18)
 
 
 def read_on(file):
@@ -41,7 +48,7 @@ def read_on(file):
 
 
 def read_in_chunks(name):
-    with open_small(to_path(name)) as file:
+    with to_path(name).open(reads_ahead=True) as file:
         return read_on(file)
 
 
@@ -70,14 +77,10 @@ def test_an_object_is_read_in_any_order(bucket, content, reads_ahead):
         assert file.read() == b""
 
 
-def test_no_more_is_fetched_ahead_than_was_foreseen(bucket, proxy, content):
+def test_of_a_part_no_more_is_fetched_than_that(bucket, proxy, content):
     path = to_path(bucket.put("a", content))
-    with open_small(path, end=2_000_000) as file:
-        file.seek(1_000_000)
-        assert file.read(1_000_000) == content[1_000_000:2_000_000]
-        time.sleep(0.3)
-        assert proxy.n_sent("/a") <= 1_000_000 + 2 * (1 << 18)
-        assert file.read(5) == content[2_000_000:2_000_005], "more can be read none the less"
+    assert b"".join(path.read_part(1_000_000, 2_000_000)) == content[1_000_000:2_000_000]
+    assert proxy.n_sent("/a") <= 1_000_000 + 1
 
 
 def test_who_looks_at_the_beginning_alone_fetches_little(bucket, proxy, content):
@@ -160,7 +163,7 @@ def test_a_server_that_stays_busy_is_given_up_with_a_message(bucket, proxy, monk
 
 def test_an_object_that_changes_while_it_is_read_is_an_error(bucket, content):
     name = bucket.put("a", content)
-    with open_small(to_path(name)) as file:
+    with to_path(name).open(reads_ahead=True) as file:
         file.read(CHUNK)
         bucket.put("a", content[::-1])
         with pytest.raises(ObjectChanged, match="changed while it was being read"):
@@ -169,7 +172,7 @@ def test_an_object_that_changes_while_it_is_read_is_an_error(bucket, content):
 
 def test_a_pinned_version_is_the_only_one_that_is_read(bucket, proxy, content):
     path = to_path(bucket.put("a", content))
-    pinned = path.pinned(path.stat())
+    pinned = RemotePath(path.address, path.stat(), is_pinned=True)
     n_asked = len(proxy.log)
     assert pinned.stat() == pinned.known_facts()
     assert pinned.is_file()
@@ -183,7 +186,7 @@ def test_a_pinned_version_is_the_only_one_that_is_read(bucket, proxy, content):
 
 def test_an_object_that_is_deleted_while_it_is_read_is_an_error(bucket, content):
     name = bucket.put("a", content)
-    with open_small(to_path(name)) as file:
+    with to_path(name).open(reads_ahead=True) as file:
         file.read(CHUNK)
         bucket.client.delete_object(Bucket=bucket.name, Key="a")
         with pytest.raises(RemoteFault, match="deleted while it was being read"):
@@ -392,7 +395,7 @@ class TestInterruption:
         monkeypatch.setattr(remote, "_FIRST_PAUSE_SECONDS", 60.0 if moment == "retry" else 0.01)
         name = bucket.put("a", content) if kind == "s3" else f"{web.url}/a"
         web.files["/a"] = content
-        file = None if moment == "stat" else open_small(to_path(name))
+        file = None if moment == "stat" else to_path(name).open(reads_ahead=True)
         if file is not None:
             file.read(1)
         status = 503 if moment == "retry" else None
@@ -445,8 +448,8 @@ class TestInterruption:
     def test_a_process_that_ends_in_the_middle_of_reading_ahead_ends_cleanly(self, bucket, content):
         name = bucket.put("a", content)
         code = (
-            "import sys\nfrom crawlgauge.sources.remote import to_path\n"
-            "file = to_path(sys.argv[1]).open(reads_ahead=True, block_bytes=1 << 17)\n"
+            "import sys\nfrom crawlgauge.sources import remote\nremote.BLOCK_BYTES = 1 << 17\n"
+            "file = remote.to_path(sys.argv[1]).open(reads_ahead=True)\n"
             "file.read(400_000)\nsys.exit(3)\n"
         )
         for _ in range(3):

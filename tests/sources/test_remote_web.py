@@ -27,8 +27,13 @@ def read_on(file):
     return b"".join(iter(lambda: file.read(1 << 17), b""))
 
 
+@pytest.fixture(autouse=True)
+def _small_blocks(monkeypatch):
+    monkeypatch.setattr(remote, "BLOCK_BYTES", 1 << 18)
+
+
 def read_in_chunks(name):
-    with to_path(name).open(block_bytes=1 << 18, reads_ahead=True) as file:
+    with to_path(name).open(reads_ahead=True) as file:
         return read_on(file)
 
 
@@ -70,7 +75,7 @@ def test_a_file_that_changes_is_an_error(web, content, takes_ranges):
     web.files["/a"] = content
     web.takes_ranges = takes_ranges
     web.drop_after = [] if takes_ranges else [10, 1_000_000, 1_000_000]
-    with to_path(f"{web.url}/a").open(reads_ahead=True, block_bytes=1 << 17) as file:
+    with to_path(f"{web.url}/a").open(reads_ahead=True) as file:
         file.read(1 << 10)
         web.files["/a"] = content[::-1]
         with pytest.raises(ObjectChanged):

@@ -69,7 +69,7 @@ def test_answers_one_after_another_have_their_own_columns():
 
 def test_thousands_of_answers_one_after_another_are_read_as_one():
     answers = [[HEADER, ROWS[0]], [HEADER], [HEADER, *ROWS], [HEADER, [], ["a resume key"]]] * 1000
-    found = read_json(b"\n".join(json.dumps(answer).encode() for answer in answers))
+    found = read_json(b"\n".join(json.dumps(answer).encode() for answer in answers), keep=True)
     assert found.urls == urls(*[ROWS[0][2]] * 2000, *[ROWS[1][2]] * 1000)
     assert found.excluded == {"resume-key": 1000}
     assert not found.rejected
@@ -93,7 +93,8 @@ ANSWERS = [
 @hypothesis.given(answers=st.lists(st.sampled_from(ANSWERS), max_size=6))
 def test_answers_that_stand_together_say_what_each_says_alone(answers):
     packed = [json.dumps(answer).encode() for answer in (ANSWERS[0], *answers)]
-    together, alone = read_json(b"".join(packed)), [read_json(text) for text in packed]
+    together = read_json(b"".join(packed), keep=True)
+    alone = [read_json(text, keep=True) for text in packed]
     assert together.rows == [row for found in alone for row in found.rows]
     assert together.rejected == sum((found.rejected for found in alone), Counter())
     assert together.excluded == sum((found.excluded for found in alone), Counter())
@@ -117,11 +118,17 @@ def test_rows_that_are_none_are_rejected_with_their_place():
     assert found.examples[0].line is None
 
 
-def test_the_key_to_resume_from_is_no_capture():
-    found = read_json(b'[["url","length"],["http://a/","1"],[],["org%2Ca%29%2F+2008"]]')
+def test_an_answer_that_ends_with_a_key_to_resume_from_is_not_all():
+    page = b'[["url","length"],["http://a/","1"],[],["org%2Ca%29%2F+2008"]]'
+    with pytest.raises(DamagedInput, match=r"ends with a resume key, from which .* would go on"):
+        read_json(page)
+    found = read_json(page, keep=True)
     assert found.urls == urls("http://a/")
     assert found.excluded == {"resume-key": 1}
     assert not found.rejected
+    assert [damage.lost for damage in found.damages] == ["all rows that follow"]
+    # The page that the key leads to may stand behind it.
+    assert read_json(page + b'[["url"],["http://b/"]]').urls == urls("http://a/", "http://b/")
 
 
 def test_an_empty_answer_holds_no_captures():

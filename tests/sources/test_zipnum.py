@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from crawlgauge.errors import DamagedInput, SourceError
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.zipnum import (
+    find_blocks,
     looks_like_zipnum_index,
     looks_like_zipnum_locations,
     read_cluster,
@@ -212,6 +213,13 @@ def test_no_bytes_that_repeat_take_longer_than_others(read, piece):
 
 def test_the_index_of_a_web_archive_collection_is_understood(read, tmp_path):
     assert read(JSON_INDEX, "index.cdx.gz") == [(tmp_path / "index.cdx.gz", 395)]
+
+
+def test_nothing_is_needed_of_an_index_that_names_no_block(tmp_path):
+    path = tmp_path / "index.idx"
+    path.write_bytes(JSON_INDEX.partition(b"\n")[0] + b"\n")
+    with Stream(str(path)) as stream:
+        assert find_blocks(stream, [b"org,iana"], is_alone=False) == []
 
 
 def test_forms_of_line_ends_blank_lines_and_compression_do_not_matter(read):

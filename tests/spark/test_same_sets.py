@@ -13,7 +13,7 @@ import crawlgauge as cg
 from crawlgauge.core.captures import hash_texts
 from crawlgauge.ingest import builder
 from crawlgauge.keys import sampling
-from crawlgauge.spark import adding, pieces
+from crawlgauge.spark import adding
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_the_smallest_keys_are_the_same(both, write_cdxj, monkeypatch):
 
 
 def test_text_cut_into_pieces_gives_the_same_lines_and_examples(both, write_urls, monkeypatch):
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 3000)
+    monkeypatch.setattr(adding, "PIECE_BYTES", 3000)
     urls = [f"http://example.org/{'x' * (n % 40)}/{n}" for n in range(1000)]
     for place in (250, 600, 999):
         urls[place] = f"broken line {place}"
@@ -73,12 +73,12 @@ def test_text_cut_into_pieces_gives_the_same_lines_and_examples(both, write_urls
 
 
 def test_indexes_cut_into_pieces_give_the_same_set(both, write_cdxj, monkeypatch):
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 20_000)
+    monkeypatch.setattr(adding, "PIECE_BYTES", 20_000)
     assert both([write_cdxj("a.cdxj", seed=1, n_lines=1000)]).n_captures > 0
 
 
 def test_lines_that_break_off_are_told_alike_in_pieces(both, write_cdxj, monkeypatch):
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 20_000)
+    monkeypatch.setattr(adding, "PIECE_BYTES", 20_000)
     path = write_cdxj("a.cdxj", seed=1, n_lines=1000)
     path.write_bytes(path.read_bytes()[:-30])
     (damage,) = both([path], on_damage="keep").damage
@@ -86,7 +86,7 @@ def test_lines_that_break_off_are_told_alike_in_pieces(both, write_cdxj, monkeyp
 
 
 def test_pieces_are_read_by_what_the_file_begins_with(both, write_urls, monkeypatch):
-    monkeypatch.setattr(pieces, "PIECE_BYTES", 3000)
+    monkeypatch.setattr(adding, "PIECE_BYTES", 3000)
     urls = [f"http://example.org/{n}" for n in range(300)] + ["two words"] * 600
     assert both([write_urls("urls.txt", urls)]).rejected == {"several-fields": 600}
 

@@ -13,9 +13,10 @@ import crawlgauge as cg
 from crawlgauge.cli.main import main
 from crawlgauge.ingest.options import Choices
 from crawlgauge.keys.names import Names
+from crawlgauge.sources.what_counts import Settings
 from crawlgauge.spark import session, tasks
-from crawlgauge.spark.pieces import LineRange, Piece
 from crawlgauge.spark.session import explain_failure, tell_driver, watch_tasks
+from crawlgauge.spark.tasks import LineStream, Piece
 
 
 def run(capsys, *words):
@@ -30,8 +31,8 @@ def run(capsys, *words):
     [
         (["--master", "local[2]"], "--master is for Spark"),
         (["--spark-conf", "a=b"], "--spark-conf is for Spark"),
-        (["--engine", "spark", "--spark-conf", "ab"], "'ab' is no setting"),
-        (["--engine", "spark", "--spark-conf", "=b"], "'=b' is no setting"),
+        (["--engine", "spark", "--spark-conf", "ab"], "'ab' is not a setting"),
+        (["--engine", "spark", "--spark-conf", "=b"], "'=b' is not a setting"),
         (["--engine", "flink"], "flink"),
     ],
 )
@@ -50,7 +51,7 @@ def test_without_the_extra_it_is_said_what_to_install(capsys, monkeypatch, missi
     code, told = run(capsys, "overlaps", "--engine", "spark")
     assert code == 1
     assert f"needs {' and '.join(missing)}, not installed here" in told
-    assert "pip install 'crawlgauge[spark]'" in told
+    assert "pip install '.[spark]'" in told
     assert "Java 17" in told
 
 
@@ -88,8 +89,8 @@ def test_ranges_of_bytes_give_each_line_once(tmp_path, ends_with_newline):
         for start in range(0, len(data), size):
             end = min(start + size, len(data))
             piece = Piece(number=0, name=str(path), n_bytes=end - start, start=start, end=end)
-            with LineRange(piece) as part:
-                content = b"".join(iter(lambda part=part: part.read(64), b""))
+            with LineStream(piece, Settings()) as part:
+                content = b"".join(part.blocks())
             assert content == data[part.first : part.first + len(content)]
             assert not content or part.first == 0 or data[part.first - 1 : part.first] == b"\n"
             found.write(content)

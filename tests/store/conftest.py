@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "remote_store"))
+sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("remote_store", "faults")]
 
-from store_places import (  # noqa: F401 - fixtures
+from store_places import (  # noqa: E402, F401 - fixtures
     environment,
     fill,
     full_store,

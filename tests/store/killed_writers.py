@@ -6,8 +6,9 @@ for each of them would take longer than all that they do::
     python killed_writers.py steps STORE FOLDER ACTION
     python killed_writers.py random STORE FOLDER SEED N_KILLS N_ACTORS
 
-What went wrong is written to the standard output, as JSON. The folder holds files of 100, 200 and
-400 captures (times 10 for random kills), so that the size of a crawl tells which it was made from.
+Beside the actors there is a reader that looks all the time. What went wrong is written to the
+standard output, as JSON. The folder holds files of 100, 200 and 400 captures (times 10 for random
+kills), so that the size of a crawl tells which it was made from.
 """
 
 import importlib
@@ -24,6 +25,10 @@ import tempfile
 import time
 import traceback
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
+
+from hostile_system import HostileSystem
 
 import crawlgauge as cg
 from crawlgauge.ingest import sorting
@@ -55,18 +60,53 @@ def act(store, folder, action, label, files):
     sorting._SHARE_FOR_KEYS = 1e-5
     paths = [folder / f"{number}.cdxj" for number in files]
     if action == "count":
-        try:
-            cg.count_overlaps(store)
-        except cg.StoreError as error:
-            # Another may have replaced a crawl meanwhile.
-            if "run the command again" not in str(error):
-                raise
+        count(store)
+    elif action == "estimate":
+        table = count(store)
+        # From fewer nothing can be said, and to fit takes longer than all else.
+        if table is not None and len(table.crawls) > 2:
+            cg.estimate(table)
     elif action == "remove":
         cg.remove_crawl(store, label)
     else:
         options = {"replace": action == "replace", "append": action == "append"}
         options |= {"levels": LEVELS[label], "memory": "256M", "date": "2020-06-01"}
         cg.add_crawl(store, label, paths, **options)
+
+
+def count(store, level="url"):
+    """Return the overlaps of all crawls, None if a crawl was replaced or removed meanwhile."""
+    try:
+        return cg.count_overlaps(store, level=level)
+    except cg.CrawlgaugeError as error:
+        # There may be none, or none of the level, at the moment.
+        if not any(word in str(error) for word in ("run the command again", "no crawls", "no set")):
+            raise
+    return None
+
+
+def read_on(store, folder, stop):
+    """Read until there is something to read at `stop`; return all that the crawls were seen as.
+
+    What is read is counted from the keys, and has to fit what the crawl says of itself.
+    """
+    n_urls = len((folder / "0.cdxj").read_bytes().splitlines())
+    seen, problems = {}, []
+    while not select.select([stop], [], [], 0)[0]:
+        for level in ("url", "content"):
+            table = count(store, level)
+            if table is None:
+                continue
+            for number, crawl in enumerate(table.crawls):
+                n_keys = int(table.n_shared[number, number])
+                # Contents are half as many.
+                sizes = n_keys // (n_urls // (1 if level == "url" else 2))
+                if n_keys != crawl.n_urls:
+                    problems.append(f"{crawl.label} has {n_keys} of {crawl.n_urls}")
+                files = [number for number in range(3) if sizes >> number & 1]
+                if files not in seen.setdefault(crawl.label, []):
+                    seen[crawl.label].append(files)
+    return {"seen": seen, "problems": problems}
 
 
 def look(store, folder):
@@ -92,7 +132,7 @@ def find_strange(store):
     inputs.write_text("http://example.org/\n")
     cg.add_crawl(store, "2022-06", inputs)
     cg.remove_crawl(store, "2022-06")
-    known = {store / "store.json"}
+    known = {store / "store.json", *store.glob("anchors/[!.]*.json")}
     for path in store.glob("crawls/*/manifest.json"):
         named = json.loads(path.read_bytes())["content"]
         files = [entry["file"] for entry in (*named["sets"], named["attributes"])]
@@ -214,9 +254,9 @@ def choose(rng, files):
     if files is None:
         new = sorted(rng.sample(range(3), rng.randint(1, 3)))
         return "add", new, new
-    action = rng.choice(["count", "remove", "replace", "append"])
-    if action in ("count", "remove"):
-        return action, [], files if action == "count" else None
+    action = rng.choice(["count", "estimate", "remove", "replace", "append"])
+    if action in ("count", "estimate", "remove"):
+        return action, [], None if action == "remove" else files
     new = sorted(rng.sample(range(3), rng.randint(1, 3)))
     return action, new, new if action == "replace" else sorted({*files, *new})
 
@@ -227,7 +267,7 @@ def kill_at_random(store, folder, seed, n_kills, n_actors):
     begin = time.monotonic()
     do(act, store, folder, "add", "2020-06", [0, 1, 2])
     # How long each takes: as long as when it last went through, and longer if kills come first.
-    durations = dict.fromkeys(["add", "replace", "append", "remove", "count"], 0.0)
+    durations = dict.fromkeys(["add", "replace", "append", "remove", "count", "estimate"], 0.0)
     durations = {name: time.monotonic() - begin for name in durations}
     crawls = {"2020-06": [0, 1, 2]}
     n_killed, failures = 0, []
@@ -235,6 +275,8 @@ def kill_at_random(store, folder, seed, n_kills, n_actors):
         if n_killed >= n_kills:
             break
         chosen = {}
+        watching, stop = os.pipe()
+        reader = Child(lambda watching=watching: read_on(store, folder, watching))
         for label in rng.sample([*LEVELS], n_actors):
             action, files, after = choose(rng, crawls.get(label))
             words = (store, folder, action, label, files)
@@ -249,10 +291,21 @@ def kill_at_random(store, folder, seed, n_kills, n_actors):
             durations[action] = 1.1 * durations[action] if was_killed else took
             possible = [crawls.get(label), after] if was_killed else [after]
             expected[label] = possible
+        os.write(stop, b".")
+        was_seen, _ = reader.wait()
+        os.close(watching)
+        os.close(stop)
         found = do(look, store, folder)
         actions = [(label, item[0]) for label, item in chosen.items()]
-        if found["problems"]:
-            failures.append([number, actions, found["problems"]])
+        if problems := found["problems"] + was_seen["problems"]:
+            failures.append([number, actions, problems])
+        for label, states in was_seen["seen"].items():
+            possible = [crawls.get(label), chosen[label][1] if label in chosen else None]
+            failures += [
+                [number, actions, f"{label} was seen as of {files}, not of {possible}"]
+                for files in states
+                if files not in possible
+            ]
         for label in LEVELS:
             now, wanted = found["crawls"].get(label), expected.get(label)
             if now not in (wanted if label in chosen else [wanted]):
@@ -270,6 +323,8 @@ def main() -> None:
     # When Python looks for it, it writes a file there, which a kill would leave.
     tempfile.gettempdir()
     logging.disable()
+    if "HOSTILE_SYSTEM" in os.environ:
+        HostileSystem().be_odd(has_no_links=True, seconds_back=60)
     if kind == "steps":
         write_inputs(inputs)
         result = kill_at_each_step(place, inputs, words[0])

@@ -10,7 +10,7 @@ from store_places import change_document
 import crawlgauge as cg
 from crawlgauge.errors import CrawlError, StoreError
 from crawlgauge.store.catalogue import Store, create_store
-from crawlgauge.store.crawl_set import to_document
+from crawlgauge.store.documents import to_document
 
 SET = "url-0123456789abcdef.arrow"
 
@@ -57,7 +57,9 @@ def test_a_store_from_which_all_was_removed_can_be_filled_again(full_store, make
 
 
 def test_where_there_is_no_store_the_message_says_how_to_make_one(tmp_path):
-    with pytest.raises(StoreError, match=r"there is no store at .*none; make one with crawlgauge"):
+    with pytest.raises(
+        StoreError, match=r"there is no store at .*none; make one by adding a crawl"
+    ):
         cg.open_store(tmp_path / "none")
 
 

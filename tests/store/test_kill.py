@@ -7,12 +7,15 @@ import sys
 import time
 from pathlib import Path
 
+import hostile_system
 import pytest
 from store_places import LEASE_SECONDS
 from store_proxies import StoreProxy
 
 import crawlgauge as cg
+from amounts import TIMES
 
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux loads such a library")
 KILLER = Path(__file__).with_name("killed_writers.py")
 
 
@@ -20,7 +23,7 @@ KILLER = Path(__file__).with_name("killed_writers.py")
 def kill(tmp_path, environment):
     """Run what kills, and return what it has found."""
 
-    def kill(kind, store, *words):
+    def kill(kind, store, *words, environment=environment):
         (tmp_path / "inputs").mkdir()
         command = [sys.executable, KILLER, kind, store, tmp_path / "inputs", *words]
         done = subprocess.run(
@@ -46,20 +49,42 @@ def test_a_kill_at_each_step_leaves_all_levels_old_or_all_new(store, kill, actio
     ("seed", "n_kills", "n_actors"),
     [
         (1, 12, 1),
-        (2, 12, 3),
-        pytest.param(3, 250, 1, marks=pytest.mark.slow),
-        pytest.param(4, 250, 3, marks=pytest.mark.slow),
+        (2, 12, 4),
+        pytest.param(3, round(150 * TIMES), 1, marks=pytest.mark.slow),
+        pytest.param(4, round(250 * TIMES), 4, marks=pytest.mark.slow),
     ],
 )
 def test_random_kills_lose_nothing_and_leave_nothing(store, kill, seed, n_kills, n_actors):
-    """While reading, spilling, merging, renaming, counting, by one process or by several."""
+    """While reading, spilling, merging, renaming, counting, by one process or by several.
+
+    Another reads all the time, and sees no state that never was.
+    """
     assert kill("random", store, seed, n_kills, n_actors)["failures"] == []
 
 
+@linux
+@pytest.mark.parametrize(
+    ("seed", "n_kills"), [(5, 8), pytest.param(6, round(100 * TIMES), marks=pytest.mark.slow)]
+)
+def test_kills_without_hard_links_and_with_a_clock_that_goes_back(
+    store, kill, tmp_path, seed, n_kills
+):
+    odd = hostile_system.environment(hostile_system.build(tmp_path))
+    assert kill("random", store, seed, n_kills, 4, environment=odd)["failures"] == []
+
+
+@linux
 @pytest.mark.slow
-@pytest.mark.parametrize("n_actors", [1, 2])
+def test_a_kill_at_each_step_without_hard_links(store, kill, tmp_path):
+    """Of making a store, whose own file has to be there whole or not at all."""
+    odd = hostile_system.environment(hostile_system.build(tmp_path))
+    assert kill("steps", store, "first", environment=odd)["failures"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_actors", [1, 4])
 def test_random_kills_lose_nothing_on_object_storage(s3_place, kill, tmp_path, n_actors):
-    assert kill("random", s3_place.store, 5, 20, n_actors)["failures"] == []
+    assert kill("random", s3_place.store, 5, round(20 * TIMES), n_actors)["failures"] == []
     # What was sent within the last moments before a kill is deleted when it is older.
     time.sleep(LEASE_SECONDS + 1)
     cg.add_crawl(s3_place.store, "2022-06", tmp_path / "inputs" / "0.cdxj")

@@ -2,6 +2,7 @@
 
 import re
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -98,6 +99,22 @@ def test_a_crawl_is_not_removed_while_it_is_written(full_place, start):
     full_place.see_whole(["2021-06", "2021-12"])
 
 
+def test_of_several_that_remove_one_crawl_at_once_one_does_and_the_others_are_told(
+    full_place, start
+):
+    words = ("remove", "2021-12", "--store", full_place.store)
+    processes = [start(*words) for _ in range(4)]
+    codes = []
+    for process in processes:
+        _, errors = process.communicate(timeout=300)
+        codes.append(process.returncode)
+        told = b"holds no crawl '2021-12'" in errors or b"is being written by another" in errors
+        assert process.returncode == 0 or told, errors.decode()
+        assert b"Traceback" not in errors
+    assert sorted(codes) == [0, 1, 1, 1]
+    full_place.see_whole(["2021-06"])
+
+
 def test_a_killed_process_blocks_nobody(place, start, make_list):
     killed = start("add", "2021-12", "-", "--store", place.store)
     wait_for_lock(place, "2021-12", killed)
@@ -110,8 +127,9 @@ def test_a_killed_process_blocks_nobody(place, start, make_list):
 def test_an_add_that_fails_does_not_take_the_store_away_from_another(place, make_list):
     """Both find the new store; one fails and cleans up before the other has begun to write."""
     path = find_store(place.store)
-    with store_for_adding(path, RAW):
+    with suppress(InterruptedError), store_for_adding(path, RAW):
         opened = open_store(path, create_with=RAW)
+        raise InterruptedError
     assert place.names() == []
     with opened.writing("2021-06"):
         pass

@@ -12,7 +12,7 @@ from store_places import change_document, read_document
 
 import crawlgauge as cg
 from crawlgauge.errors import CrawlgaugeError, StoreError
-from crawlgauge.store.crawl_set import to_document
+from crawlgauge.store.documents import to_document
 
 
 def problem_of(store, label="2021-06"):

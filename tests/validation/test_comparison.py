@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.comparison import OwnSeries, compare_archives
+from crawlgauge.model.comparison import compare_archives
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.overlaps.table import ArchiveCounts
 
@@ -160,7 +160,7 @@ def compare_many(regime: Regime):
             high=math.exp(log_persistence + margin),
             basis="interval",
         )
-        series = OwnSeries(coverage=Estimate.unknown("not needed"), persistence=persistence)
+        series = (Estimate.unknown("not needed"), persistence)
         found = compare_archives(counts, names=["a", "b"], series=[series, series], max_gap_days=90)
         results.append((found.pairs[0], coverages))
     return results

@@ -9,8 +9,8 @@ import pytest
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.coverage import estimate_coverage
-from crawlgauge.model.recall import HeldCounts, Reference, recall_reference
-from crawlgauge.overlaps.table import OverlapTable
+from crawlgauge.model.recall import recall_reference
+from crawlgauge.overlaps.table import HeldCounts, OverlapTable, Reference
 
 pytestmark = pytest.mark.slow
 

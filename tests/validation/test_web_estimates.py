@@ -9,8 +9,7 @@ import pytest
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.simulate.scenarios import choose_web
-from crawlgauge.simulate.simulation import simulate_web
+from crawlgauge.simulate.scenarios import choose_web, simulate_web
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,8 @@ from dataclasses import replace
 import pytest
 
 from crawlgauge.model.checks import diagnose
-from crawlgauge.model.histories.checks import find_cause, run_history_checks
+from crawlgauge.model.histories.checks import find_cause, measure_dependence, run_history_checks
 from crawlgauge.model.histories.data import history_data
-from crawlgauge.model.histories.dependence import measure_dependence
 from crawlgauge.simulate.scenarios import find_scenario
 from crawlgauge.simulate.urn_settings import Avoidance, change_settings
 from crawlgauge.simulate.urn_table import draw_table

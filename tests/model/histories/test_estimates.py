@@ -242,7 +242,7 @@ def test_avoidance_that_spoils_the_pairs_is_named_and_allowed_for(avoiding):
     found = check(estimates, "short-lag")
     assert found.status == "fail"
     assert "avoids pages that it fetched recently" in found.message
-    assert "; capture histories resolve it" not in found.message
+    assert "; capture histories would settle it" not in found.message
     assert "The crawler avoids URLs of the last crawl" in estimates.agreement.reason
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlgauge.model.histories.data import count_recaptures, history_data
-from crawlgauge.model.histories.fits import list_history_estimators
+from crawlgauge.model.histories.fits import HISTORY_ESTIMATORS, list_estimators
 from crawlgauge.model.histories.known_alive import fit_known_alive
 from crawlgauge.model.histories.latent_class import fit_latent_class
 from crawlgauge.model.histories.open_population import fit_cormack_jolly_seber
@@ -19,10 +19,14 @@ OPEN = ["cjs", "jolly-seber", "manly-parr", "rested-manly-parr"]
 CLOSED = ["lincoln-petersen", "chapman", "schnabel", "chao", "loglinear-mt", "loglinear-mth"]
 
 
+def list_rows(data, n_urls, views=None):
+    return list_estimators(HISTORY_ESTIMATORS, data, views, n_newest=float(n_urls[-1]))
+
+
 def draw_rows(**options):
     table = draw_table(UrnSettings(**options), seed=1, with_histories=True)
     data = history_data(table)
-    return {row.name: row for row in list_history_estimators(data, data.sizes)}, table
+    return {row.name: row for row in list_rows(data, data.sizes)}, table
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +46,7 @@ def test_latent_classes_and_windows_have_rows_where_they_were_fitted(make_archiv
     views = SimpleNamespace(
         windows=windows, classes=classes, cjs=fit_cormack_jolly_seber(count_recaptures(data))
     )
-    first, *others, last = list_history_estimators(data, 10 * data.sizes, views)
+    first, *others, last = list_rows(data, 10 * data.sizes, views)
     assert (first.name, last.name) == ("known-alive", "latent-class")
     assert [row.name for row in others] == OPEN + CLOSED
     assert first.population is None
@@ -112,7 +116,7 @@ def test_a_sample_tells_the_whole_population(urn, make_data):
     counts = rng.binomial(data.counts.astype(int), 1 / 16)
     some = counts > 0
     sample = make_data(data.captured[some], counts[some], data.years)
-    for row in list_history_estimators(sample, data.sizes):
+    for row in list_rows(sample, data.sizes):
         assert row.coverage == pytest.approx(urn[row.name].coverage, rel=0.05)
         if row.population is not None:
             assert row.population == pytest.approx(urn[row.name].population, rel=0.05)
@@ -140,7 +144,7 @@ def test_few_crawls_leave_fewer_rows(n_crawls, n_rows):
 
 def test_without_any_overlap_there_are_no_rows(make_data):
     data = make_data(np.eye(5), [4, 5, 6, 7, 8])
-    assert list_history_estimators(data, data.sizes) == ()
+    assert list_rows(data, data.sizes) == ()
 
 
 def test_total_avoidance_between_neighbours_leaves_the_rows_that_can_be(count_histories):
@@ -150,7 +154,7 @@ def test_total_avoidance_between_neighbours_leaves_the_rows_that_can_be(count_hi
         free = ~urls[:, crawl - 1] if crawl else np.ones(30_000, dtype=bool)
         urls[:, crawl] = free & (rng.random(30_000) < 0.3)
     data = count_histories(urls)
-    names = [row.name for row in list_history_estimators(data, data.sizes)]
+    names = [row.name for row in list_rows(data, data.sizes)]
     assert {"cjs", "jolly-seber", "manly-parr", "schnabel"} <= set(names)
     assert not {"lincoln-petersen", "chapman", "rested-manly-parr"} & set(names)
 
@@ -159,7 +163,7 @@ def test_nearly_complete_crawls_of_one_date_hold_nearly_all(count_histories):
     rng = np.random.default_rng(3)
     urls = rng.random((20_000, 5)) < 0.999
     data = count_histories(urls, np.zeros(5))
-    for row in list_history_estimators(data, data.sizes):
+    for row in list_rows(data, data.sizes):
         assert row.coverage == pytest.approx(0.999, abs=0.001)
         assert row.persistence is None
         assert row.population is None or row.population == pytest.approx(20_000, rel=0.001)
@@ -173,7 +177,7 @@ def test_many_crawls_with_many_histories_are_estimated(count_histories):
     alive = (birth[:, None] <= crawl) & (death[:, None] > crawl)
     data = count_histories(alive & (rng.random(alive.shape) < 0.3), crawl / 10)
     assert data.counts.size > 40_000
-    rows = {row.name: row for row in list_history_estimators(data, data.sizes)}
+    rows = {row.name: row for row in list_rows(data, data.sizes)}
     for name in OPEN:
         assert rows[name].coverage == pytest.approx(0.3, rel=0.02)
     assert "10 newest crawls only" in rows["loglinear-mt"].assumes
@@ -195,7 +199,7 @@ def test_any_histories_give_finite_rows_or_none(make_data, seed, n_crawls, n_url
     years = np.concatenate([[0], np.cumsum(rng.choice([0, 1 / 365.25, 0.5, 10], n_crawls - 1))])
     counts = rng.integers(1, 1 + scale, len(distinct))
     data = make_data(distinct, counts, years)
-    for row in list_history_estimators(data, 3 * data.sizes):
+    for row in list_rows(data, 3 * data.sizes):
         assert 0 < row.coverage < 1 + 1e-9
         assert row.persistence is None or 0 <= row.persistence < np.inf
         assert row.population is None or row.population >= 3 * data.sizes[-1] * (1 - 1e-9)

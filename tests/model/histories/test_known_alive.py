@@ -9,17 +9,15 @@ import pytest
 from scipy import optimize
 
 from crawlgauge.model.histories.known_alive import (
+    N_GROUPS,
+    WindowModel,
+    capture_table,
     count_alive,
+    count_windows,
     fit_known_alive,
     fit_windows,
     state_shares,
     vectors_without_groups,
-)
-from crawlgauge.model.histories.window_model import (
-    N_GROUPS,
-    WindowModel,
-    capture_table,
-    count_windows,
 )
 
 
@@ -224,9 +222,9 @@ def test_no_other_optimiser_finds_a_better_fit(uneven, is_uneven, lags):
     fit = fit_windows(model)
 
     def loss(vector):
-        interiors = model.interiors(vector, fit.tilt)
-        prior, slopes = model.log_prior(vector)
-        return -model.log_likelihood(interiors) - prior, -model.score(interiors) - slopes
+        interiors = model.interiors(vector[None], fit.tilt)
+        (prior,), slopes = model.log_prior(vector[None])
+        return -model.log_likelihood(interiors) - prior, -(model.score(interiors) + slopes)[0]
 
     bounds = optimize.Bounds(*model.bounds)
     other = optimize.minimize(loss, model.start(), jac=True, method="L-BFGS-B", bounds=bounds)
@@ -302,7 +300,7 @@ def chance_of(course, chances, lags):
 @pytest.mark.parametrize("lags", [0, 1, 2, 4])
 def test_states_are_those_of_all_courses(lags):
     chances = np.random.default_rng(31).uniform(0.1, 0.8, (N_CRAWLS, lags + 1, 2))
-    shares = state_shares(chances, np.zeros(N_CRAWLS))
+    shares = state_shares(chances[:, :, None], np.zeros((N_CRAWLS, 1)))[:, :, 0]
     by_hand = np.zeros_like(shares)
     for course in itertools.product([False, True], repeat=N_CRAWLS):
         for crawl in range(N_CRAWLS):
@@ -312,7 +310,7 @@ def test_states_are_those_of_all_courses(lags):
 
 def test_newborn_urls_are_in_no_state_of_the_trap():
     chances = np.random.default_rng(31).uniform(0.1, 0.8, (N_CRAWLS, 3, 2))
-    shares = state_shares(chances, np.full(N_CRAWLS, 0.3))
+    shares = state_shares(chances[:, :, None], np.full((N_CRAWLS, 1), 0.3))
     assert shares.sum(axis=1) == pytest.approx(1)
     assert np.all(shares[1:, 0] >= 0.3)
 
@@ -325,7 +323,7 @@ def test_expected_captures_of_all_courses_give_back_the_population(make_archive,
     counts = count_windows(make_archive(35, n_alive=3000, n_crawls=N_CRAWLS, survival=1.0).data)
     model = WindowModel(counts, trap_lags=lags, is_uneven=is_uneven)
     vector = fit_windows(model).vector
-    chances = model.chances(vector).hit
+    chances = model.chances(vector[None]).hit[:, :, 0]
     by_state, shared = np.zeros((N_CRAWLS, lags + 1)), np.zeros((N_CRAWLS, N_CRAWLS))
     for course in itertools.product([False, True], repeat=N_CRAWLS):
         number = n_alive * chance_of(course, chances, lags) @ model.share
@@ -333,7 +331,7 @@ def test_expected_captures_of_all_courses_give_back_the_population(make_archive,
         shared[np.ix_(held, held)] += number
         for crawl in held:
             by_state[crawl, state_of(course, crawl, lags)] += number
-    alive = count_alive(model, vector, by_state, shared)
+    alive = count_alive(model, vector[None], by_state[..., None], shared[..., None])
     assert alive[1:-1] == pytest.approx(n_alive, rel=0.01)
     assert np.isnan(alive[[0, -1]]).all()
 
@@ -343,7 +341,7 @@ def test_populations_that_turn_over_are_found(make_archive, is_uneven):
     archive = make_archive(32, n_alive=20_000, survival=0.85)
     counts = count_windows(archive.data)
     model = WindowModel(counts, trap_lags=0, is_uneven=is_uneven)
-    alive = count_alive(model, fit_windows(model).vector, *counts.tallies(0))
+    alive = count_alive(model, fit_windows(model).vector[None], *counts.tallies(0))
     assert alive[1:-1] == pytest.approx(20_000, rel=0.05)
 
 
@@ -351,7 +349,7 @@ def test_urls_that_are_never_taken_again_are_counted_all_the_same(make_archive):
     archive = make_archive(33, avoidance=(1.0,), coverage=0.3, survival=0.9)
     counts = count_windows(archive.data)
     model = WindowModel(counts, trap_lags=1, is_uneven=False)
-    alive = count_alive(model, fit_windows(model).vector, *counts.tallies(1))
+    alive = count_alive(model, fit_windows(model).vector[None], *counts.tallies(1))
     assert counts.shared[2, 3, 0] == 0
     # Nothing that the last but one captures is captured by the last: only its size speaks for it.
     assert alive[2:-2] == pytest.approx(20_000, rel=0.1)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crawlgauge.model.histories.window_model import (
+from crawlgauge.model.histories.known_alive import (
     N_GROUPS,
     WindowModel,
     capture_table,
@@ -58,7 +58,7 @@ def test_the_same_histories_give_the_same_groups(random_data):
 @pytest.mark.parametrize("lags", [0, 1, 2, 5])
 def test_captures_are_told_apart_by_the_crawls_since_the_last_one(random_data, lags):
     data = random_data(4)
-    by_state, shared = count_windows(data).tallies(lags)
+    by_state, shared = (array[..., 0] for array in count_windows(data).tallies(lags))
     for crawl in range(data.n_crawls):
         by_hand = np.zeros(lags + 1)
         for row, count in zip(data.captured, data.counts, strict=True):
@@ -73,7 +73,7 @@ def test_captures_are_told_apart_by_the_crawls_since_the_last_one(random_data, l
 def test_tallies_without_a_group_are_those_of_the_others(random_data):
     counts = count_windows(random_data(5))
     (columns,) = counts.group_kinds
-    left = sum(counts.tallies(1, without=column)[1] for column in columns)
+    left = counts.tallies(1, without=columns)[1].sum(axis=-1)
     assert left == pytest.approx((N_GROUPS - 1) * counts.shared[..., 0])
 
 
@@ -124,7 +124,7 @@ def slopes_of(function, at):
 
 def likelihood_by_hand(data, model, vector, tilt):
     """Sum over all windows of all URLs and over all interiors, crawl by crawl."""
-    chance = model.chances(vector).hit
+    chance = model.chances(vector[None]).hit[:, :, 0]
 
     def weight(first, inside):
         value = model.share * tilt[first] * chance[first, 0]
@@ -152,26 +152,33 @@ def likelihood_by_hand(data, model, vector, tilt):
 def test_it_is_the_sum_over_the_windows_of_every_url(random_data, is_uneven, lags):
     data = random_data(11, n_crawls=7, n_histories=12)
     model, vector, tilt = make_case(data, is_uneven, lags)
-    found = model.log_likelihood(model.interiors(vector, tilt))
+    found = model.log_likelihood(model.interiors(vector[None], tilt))
     assert found == pytest.approx(likelihood_by_hand(data, model, vector, tilt), rel=1e-10)
 
 
 @pytest.mark.parametrize(("is_uneven", "lags"), MODELS)
 def test_slopes_agree_with_finite_differences(random_data, is_uneven, lags):
     model, vector, tilt = make_case(random_data(12), is_uneven, lags)
-    found = model.score(model.interiors(vector, tilt))
-    expected = slopes_of(lambda at: model.log_likelihood(model.interiors(at, tilt)), vector)
+    (found,) = model.score(model.interiors(vector[None], tilt))
+    expected = slopes_of(lambda at: model.log_likelihood(model.interiors(at[None], tilt)), vector)
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-6 * model.counts.n_windows)
-    _, of_guards = model.log_prior(vector)
-    expected = slopes_of(lambda at: model.log_prior(at)[0], vector)
+    _, (of_guards,) = model.log_prior(vector[None])
+    expected = slopes_of(lambda at: model.log_prior(at[None])[0][0], vector)
     assert of_guards == pytest.approx(expected, abs=1e-7)
 
 
 def test_group_scores_add_up_to_the_score_of_all(random_data):
     model, vector, tilt = make_case(random_data(13), is_uneven=True, lags=1)
-    interiors = model.interiors(vector, tilt)
-    groups = sum(model.score(interiors, 1 + group) for group in range(N_GROUPS))
-    assert groups == pytest.approx(model.score(interiors), rel=1e-9)
+    interiors = model.interiors(vector[None], tilt)
+    groups = model.score(interiors, slice(1, 1 + N_GROUPS)).sum(axis=0)
+    assert groups == pytest.approx(model.score(interiors)[0], rel=1e-9)
+
+
+def test_several_vectors_are_scored_as_each_by_itself(random_data):
+    model, vector, tilt = make_case(random_data(14), is_uneven=True, lags=2)
+    several = vector + np.random.default_rng(15).normal(0, 0.1, (3, vector.size))
+    alone = [model.score(model.interiors(each[None], tilt))[0] for each in several]
+    assert model.score(model.interiors(several, tilt)) == pytest.approx(np.array(alone), rel=1e-9)
 
 
 @pytest.mark.parametrize(("is_uneven", "lags"), MODELS)

@@ -41,14 +41,13 @@ def impossible(pairs_only):
 
 
 @pytest.fixture
-def relabel():
+def relabel(monkeypatch):
     """Give a function that puts labels into estimates which no table would let in."""
+    monkeypatch.setattr("crawlgauge.crawl.check_label", lambda label: label)
 
     def change(estimates, labels):
         new = dict(zip((crawl.label for crawl in estimates.crawls), labels, strict=True))
-        crawls = tuple(replace(crawl) for crawl in estimates.crawls)
-        for crawl in crawls:
-            object.__setattr__(crawl, "label", new[crawl.label])
+        crawls = tuple(replace(crawl, label=new[crawl.label]) for crawl in estimates.crawls)
         starts = estimates.paper.per_start
         return replace(
             estimates,

@@ -6,9 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from crawlgauge.report.charts.chart import Chart, NoChart
-from crawlgauge.report.charts.figures import CHARTS, try_charts
-from crawlgauge.report.charts.theme import COLUMN_WIDTH, PAGE_WIDTH, themed
+from crawlgauge.report.charts import figures as of_charts
+from crawlgauge.report.charts.chart import COLUMN_WIDTH, PAGE_WIDTH, Chart, NoChart, themed
+from crawlgauge.report.charts.figures import CHARTS
+from crawlgauge.simulate.fitted_urn import find_panels
+
+
+def try_charts(estimates):
+    return of_charts.try_charts(estimates, find_panels(estimates))
+
 
 SERIES = ("nine", "three", "two", "pairs_only", "impossible")
 ORDER = [

@@ -44,8 +44,9 @@ def test_the_window_is_chosen_as_for_an_estimate(run, tmp_path):
         (("overlaps.csv",), "Missing option '-o'"),
         (("overlaps.csv", "-o", "out", "--format", "gif"), "--format takes some of svg, png, pdf"),
         (("overlaps.csv", "-o", "out", "--format", ","), "--format takes some of svg, png, pdf"),
+        (("overlaps.csv", "-o", "out", "--width", "90"), "'90' is not one of '84', '174'"),
         (("overlaps.csv", "-o", "out", "--store", "s"), "give one of TABLE, --histories and"),
-        (("-o", "out", "--histories", "h.csv"), "--histories and --crawls go together"),
+        (("-o", "out", "--histories", "h.csv"), "--histories needs --crawls CSV"),
     ],
 )
 def test_wrong_usage_is_explained_and_nothing_written(run, tmp_path, words, message):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import struct
 from dataclasses import replace
 from xml.etree import ElementTree as ET
@@ -10,9 +11,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from crawlgauge.errors import CrawlgaugeError, FitError
-from crawlgauge.report.charts.chart import RENDERERS, render_svg
-from crawlgauge.report.charts.figures import CHARTS, Figures, try_chart, write_figures
-from crawlgauge.report.charts.theme import COLUMN_WIDTH
+from crawlgauge.report.charts import figures
+from crawlgauge.report.charts.chart import COLUMN_WIDTH, render_chart, render_svg
+from crawlgauge.report.charts.figures import CHARTS, Figures
+from crawlgauge.simulate.fitted_urn import find_panels
+
+
+def try_chart(name, estimates):
+    return figures.try_chart(name, estimates, find_panels(estimates))
+
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = (
@@ -63,7 +70,7 @@ def test_a_point_is_drawn_for_each_pair(chart):
 
 
 def test_a_png_has_84_millimetres_at_its_resolution(chart):
-    content = RENDERERS["png"](chart)
+    content = render_chart(chart, "png")
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
     width, _ = struct.unpack(">II", content[16:24])
     per_metre, _, unit = struct.unpack(">IIB", content[content.index(b"pHYs") + 4 :][:9])
@@ -72,7 +79,7 @@ def test_a_png_has_84_millimetres_at_its_resolution(chart):
 
 
 def test_a_pdf_has_84_millimetres(chart):
-    content = RENDERERS["pdf"](chart)
+    content = render_chart(chart, "pdf")
     assert content.startswith(b"%PDF-")
     assert content.rstrip().endswith(b"%%EOF")
     box = content[content.index(b"/MediaBox") :].split(b"]")[0].split(b"[")[1].split()
@@ -160,7 +167,7 @@ def test_notebooks_get_a_live_chart_a_picture_and_words(chart):
 
 def test_all_figures_are_written_with_data_and_captions(two, tmp_path):
     folder = tmp_path / "new" / "figures"
-    written = write_figures(two, folder, ("svg", "png"))
+    written = Figures(two, find_panels(two)).save(folder, ("svg", "png"))
     names = sorted(path.name for path in written)
     assert names == sorted(path.name for path in folder.iterdir())
     assert names == [
@@ -171,36 +178,102 @@ def test_all_figures_are_written_with_data_and_captions(two, tmp_path):
         "decay.csv",
         "decay.png",
         "decay.svg",
+        "plate.png",
+        "plate.svg",
     ]
     captions = (folder / "captions.md").read_text(encoding="utf-8")
     assert try_chart("decay", two).caption in captions
     assert "Not drawn: a line needs pairs" in captions
 
 
+PANELS = [
+    "containment",
+    "decay",
+    "regression",
+    "simulated-regression",
+    "start-lines",
+    "start-intercepts",
+]
+
+
+@pytest.fixture(scope="module")
+def sizes(nine, tmp_path_factory):
+    """Width and height of every picture, by the width that was asked for."""
+    found = {}
+    for width in (84, 174):
+        folder = tmp_path_factory.mktemp(str(width))
+        Figures(nine, find_panels(nine)).save(folder, width=width, titles=False)
+        roots = {path.stem: parse(path.read_text("utf-8")) for path in folder.glob("*.svg")}
+        found[width] = {
+            name: (float(root.get("width")), float(root.get("height")))
+            for name, root in roots.items()
+        }
+    return found
+
+
+@pytest.mark.parametrize(("width", "pixels"), [(84, 317), (174, 658)])
+def test_figures_are_as_wide_as_asked_and_all_panels_of_one_height(sizes, width, pixels):
+    singles = {size for name, size in sizes[width].items() if name in PANELS}
+    assert len(singles) == 1
+    assert singles.pop()[0] == pixels
+    assert sizes[width]["plate"][0] == 658
+
+
+def test_the_plate_holds_all_panels_with_their_letters_and_no_id_twice(nine, tmp_path):
+    Figures(nine, find_panels(nine)).save(tmp_path, ("svg", "pdf"), titles=False)
+    root = parse((tmp_path / "plate.svg").read_text("utf-8"))
+    letters = [text.text for text in root.findall(f"{SVG}text")]
+    assert letters == ["(a)", "(b)", "(c)", "(d)", "(e)", "(f)"]
+    assert len(root.findall(f"{SVG}svg")) == 6
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    assert len(ids) == len(set(ids))
+    assert (tmp_path / "plate.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_without_titles_no_picture_has_one(chart, tmp_path, pairs_only):
+    Figures(pairs_only, find_panels(pairs_only)).save(tmp_path, titles=False)
+    drawn = "".join(texts((tmp_path / "decay.svg").read_text("utf-8")))
+    assert chart.title[:12] not in drawn
+    assert chart.title in (tmp_path / "captions.md").read_text("utf-8")
+
+
+def test_a_width_that_no_paper_has_is_refused(two, tmp_path):
+    with pytest.raises(CrawlgaugeError, match="84 or 174 mm wide, not 100"):
+        Figures(two, find_panels(two)).save(tmp_path / "figures", width=100)
+
+
+def test_shares_are_written_as_everywhere_else(nine):
+    drawn = texts(render_svg(try_chart("coverage", nine)))
+    assert any(text.endswith("\N{NO-BREAK SPACE}%") for text in drawn)
+    assert not any(re.search(r"\d%", text) for text in drawn)
+
+
 def test_an_unknown_format_is_refused_before_anything_is_written(two, tmp_path):
     for formats in (("svg", "gif"), ()):
         with pytest.raises(CrawlgaugeError, match="possible are svg, png, pdf"):
-            write_figures(two, tmp_path / "figures", formats)
+            Figures(two, find_panels(two)).save(tmp_path / "figures", formats)
     assert not (tmp_path / "figures").exists()
 
 
 def test_a_folder_that_cannot_be_made_is_named(two, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(CrawlgaugeError, match=r"the folder .*file cannot be made"):
-        write_figures(two, tmp_path / "file")
+    with pytest.raises(CrawlgaugeError, match="file is a file; name a folder"):
+        Figures(two, find_panels(two)).save(tmp_path / "file")
+    with pytest.raises(CrawlgaugeError, match=r"the folder .* cannot be made.*name another"):
+        Figures(two, find_panels(two)).save(tmp_path / "file" / "inside")
 
 
 def test_figures_are_found_by_name_and_missing_ones_say_why(two, tmp_path):
-    figures = Figures(two)
-    assert figures.decay() == try_chart("decay", two)
+    found = Figures(two, find_panels(two))
+    assert found.decay() == try_chart("decay", two)
     with pytest.raises(FitError, match="there is no figure regression: a line needs pairs"):
-        figures.regression()
-    assert len(figures.save(tmp_path)) == 5
+        found.regression()
+    assert len(found.save(tmp_path)) == 6
 
 
 def test_there_is_a_method_for_every_figure(nine):
     for name in CHARTS:
-        assert callable(getattr(Figures(nine), name.replace("-", "_")))
+        assert callable(getattr(Figures(nine, find_panels(nine)), name.replace("-", "_")))
 
 
 def test_texts_of_other_levels_are_called_by_their_name(pairs_only):

@@ -1,21 +1,23 @@
 """The charts of pairs: containments, decay, regression, starts and residuals."""
 
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from crawlgauge.model.panels import find_bands, fitted_pairs
 from crawlgauge.model.paper import fit_pooled
 from crawlgauge.model.phrases import percent, span
-from crawlgauge.report.charts.chart import NoChart
+from crawlgauge.report.charts import figures
+from crawlgauge.report.charts.chart import COLUMN_WIDTH, PAGE_WIDTH, NoChart, render_svg
 from crawlgauge.report.charts.drawing import heatmap_size
-from crawlgauge.report.charts.figures import try_chart
-from crawlgauge.report.charts.pair_rows import fitted_pairs
-from crawlgauge.report.charts.regression import find_bands
-from crawlgauge.report.charts.theme import COLUMN_WIDTH, PAGE_WIDTH
+from crawlgauge.simulate.fitted_urn import find_panels
+
+
+def try_chart(name, estimates):
+    return figures.try_chart(name, estimates, find_panels(estimates))
 
 
 def records(chart, **wanted):
@@ -76,7 +78,7 @@ def test_the_pairs_of_a_chart_give_the_published_line_again(pairs_only):
 
 def test_the_dotted_band_is_that_of_ordinary_least_squares(pairs_only):
     pairs = fitted_pairs(pairs_only)
-    bands = find_bands(pairs, fit_pooled(pairs, "forward"))
+    bands = find_bands(pairs_only)
     result = stats.linregress(pairs.lag_years, pairs.log_forward)
     margin = stats.t.ppf(0.975, pairs.n_pairs - 2) * result.intercept_stderr
     low, high = (math.log(band[0]) for band in bands.least_squares)
@@ -86,7 +88,7 @@ def test_the_dotted_band_is_that_of_ordinary_least_squares(pairs_only):
 
 def test_the_band_comes_from_leaving_out_each_crawl(pairs_only):
     pairs = fitted_pairs(pairs_only)
-    bands = find_bands(pairs, fit_pooled(pairs, "forward"))
+    bands = find_bands(pairs_only)
     intercepts = []
     for crawl in range(9):
         kept = (pairs.start != crawl) & (pairs.end != crawl)
@@ -145,9 +147,10 @@ def test_the_simulated_urn_has_the_fitted_numbers_and_the_crawls_names(nine):
 
 
 def test_of_many_crawls_only_some_are_simulated(nine):
+    labels = [*(crawl.label for crawl in nine.crawls), *(f"c{k}" for k in range(130))][:130]
     crawls = tuple(
-        replace(nine.crawls[0], label=f"c{k:03}", date=nine.crawls[0].date.replace(year=1900 + k))
-        for k in range(130)
+        replace(nine.crawls[0], label=label, date=nine.crawls[0].date.replace(year=1900 + k))
+        for k, label in enumerate(labels)
     )
     chart = try_chart("simulated-regression", replace(nine, crawls=crawls))
     assert len({row["a"] for row in records(chart, series="pair")}) == 39
@@ -174,6 +177,23 @@ def test_intercepts_stand_at_the_dates_of_their_crawls(nine):
     for row in records(chart):
         assert row["date"] == dates[row["crawl"]]
     assert "Hollow: 1 line through two pairs only." in chart.caption
+
+
+def test_an_intercept_has_the_interval_of_its_own_line(pairs_only):
+    chart, pairs = try_chart("start-intercepts", pairs_only), fitted_pairs(pairs_only)
+    for row in records(chart):
+        own = pairs.start == [crawl.label for crawl in pairs_only.crawls].index(row["crawl"])
+        if row["n_pairs"] == 2:
+            assert row["low"] is row["high"] is None
+            continue
+        line = stats.linregress(pairs.lag_years[own], pairs.log_forward[own])
+        margin = stats.t.ppf(0.975, row["n_pairs"] - 2) * line.intercept_stderr
+        for end, sign in (("low", -1), ("high", 1)):
+            assert row[end] == pytest.approx(math.exp(line.intercept + sign * margin), rel=1e-5)
+
+
+def test_the_legend_of_dates_is_as_continuous_as_their_scale(nine):
+    assert "linearGradient" in render_svg(try_chart("start-lines", nine))
 
 
 def test_one_starting_crawl_is_told_of_in_the_singular(three):
@@ -211,9 +231,3 @@ def test_every_shape_of_decay_is_drawn_with_its_coverage(pairs_only):
 
 def test_a_single_shape_is_not_called_a_competition(three):
     assert "too few pairs to compare it" in try_chart("decay-shapes", three).caption
-
-
-def test_a_bend_in_the_decay_is_reported_in_the_words_of_its_check(pairs_only):
-    check = replace(pairs_only.checks[0], id="curvature", status="warn", message="It bends.")
-    caption = try_chart("decay-shapes", replace(pairs_only, checks=(check,))).caption
-    assert re.search(r"It bends\.", caption)

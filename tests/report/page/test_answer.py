@@ -5,7 +5,14 @@ from dataclasses import replace
 import pytest
 
 from crawlgauge.model.estimates import Agreement, Check, Estimate, Headline
-from crawlgauge.report.page.answer import find_answer, has_quotable_number, judge_answer
+from crawlgauge.report.blocks import Verdict
+from crawlgauge.report.page.answer import (
+    describe_basis_of,
+    find_answer,
+    has_quotable_number,
+    judge_answer,
+    list_facts,
+)
 
 
 def with_coverage(estimates, coverage, estimator="two-way"):
@@ -33,26 +40,24 @@ def test_a_good_number_stands_with_its_range_and_what_it_rests_on(full):
     answer = find_answer(whole(full))
     assert answer.figure == "46 %"
     assert answer.range_text == "43–48 % (range calibrated on simulations)"
-    assert answer.meaning == "of the URLs within reach are held by a typical crawl"
     assert (answer.bar.low, answer.bar.value, answer.bar.high) == (43.1, 46.2, 47.8)
-    assert answer.rests_on == "the capture histories of 6 crawls, read in several ways"
+    rests_on = "The number rests on the capture histories of 6 crawls, read in several ways."
+    assert describe_basis_of(full)[0] == rests_on
     assert answer.statement == full.headline.statement
     assert (answer.verdict.tone, answer.verdict.mark) == ("good", "✓")
-    assert "The one check that could be run is passed." in answer.verdict.sentence
+    assert "The one check that could be run passed." in answer.verdict.sentence
 
 
 def test_two_crawls_give_a_bound(two_crawls):
     answer = find_answer(two_crawls)
     assert answer.figure == "at least 42 %"
     assert (answer.bar.low, answer.bar.high, answer.bar.value) == (41.8, 100, None)
-    assert answer.meaning == "of the URLs within reach are held by the newer crawl"
     assert answer.verdict.word == "no estimate"
 
 
 def test_three_crawls_give_a_number_without_a_range(three_crawls):
     answer = find_answer(three_crawls)
     assert (answer.figure, answer.range_text) == ("about 29 %", "no range")
-    assert answer.meaning == "of the contents within reach are held by a typical crawl"
     assert answer.verdict.tone == "look"
     assert "no range" in answer.verdict.sentence
 
@@ -113,12 +118,12 @@ def test_warnings_ask_for_care_in_singular_and_plural(full):
     one = replace(full, checks=(check("warn"), check("ok", "curvature")))
     verdict = judge_answer(one)
     assert verdict.word == "use with care"
-    assert "The check short-lag asks for a look; 1 of 2 checks that could be run is passed." in (
+    assert "The check short-lag calls for caution; 1 of 2 checks that could be run passed." in (
         verdict.sentence
     )
     two = replace(full, checks=(check("warn"), check("warn", "curvature"), check("na", "novelty")))
     sentence = judge_answer(two).sentence
-    assert "The checks short-lag and curvature ask for a look; 0 of 2" in sentence
+    assert "The checks short-lag and curvature call for caution; 0 of 2" in sentence
 
 
 def test_damage_asks_for_care_although_all_checks_pass(full):
@@ -131,3 +136,53 @@ def test_damage_asks_for_care_although_all_checks_pass(full):
 def test_grade_b_asks_to_quote_the_range(full):
     graded = replace(full, agreement=Agreement(spread=0.2, grade="B", reason="the range is wide."))
     assert judge_answer(whole(graded)).word == "quote the range with it"
+
+
+IN_LINE = Verdict(tone="good", word="in line", sentence="The newest crawl is in line.")
+
+
+def facts(estimates, newest=IN_LINE):
+    (crawl, held, step) = list_facts(estimates, newest)
+    return crawl, held, step.text
+
+
+def test_the_newest_crawl_is_told_in_the_words_of_its_check(full):
+    crawl, *_ = facts(whole(full))
+    assert (crawl.heading, crawl.verdict) == ("Newest crawl 2021-12", IN_LINE)
+
+
+def test_a_damaged_newest_crawl_asks_for_a_look(full):
+    crawls = (*full.crawls[:-1], replace(full.crawls[-1], damaged=True))
+    crawl, _, step = facts(replace(full, crawls=crawls))
+    assert (crawl.verdict.tone, crawl.verdict.word) == ("look", "in line, but damaged")
+    assert step.startswith("Add 2020-12 and 2021-12 again from whole files")
+
+
+def test_no_level_is_told_of_the_newest_crawl_where_the_answer_is_not_trusted(full):
+    graded = replace(full, agreement=Agreement(spread=1.0, grade="C", reason="models disagree"))
+    crawl, *_ = facts(whole(graded))
+    assert "how high all of them are is not known" in crawl.text
+
+
+def test_few_crawls_are_not_judged_and_more_are_asked_for(two_crawls):
+    crawl, _, step = facts(two_crawls, None)
+    assert crawl.verdict.word == "too early to tell"
+    assert "It has 1,251,000 URLs, 125,000 % more than the one before." in crawl.text
+    assert step.startswith("Add further crawls")
+
+
+def test_without_an_anchor_the_first_screen_says_how_to_get_one(full):
+    held = facts(full)[1]
+    assert "200 URLs drawn evenly, or the sitemaps of 20 random hosts" in held.text
+    assert "`crawlgauge anchor sites --draw 20 --from seeds.txt`" in held.text
+
+
+def test_the_next_step_mends_before_it_enquires_and_plans_last(full):
+    drop = Verdict(tone="bad", word="drop", sentence="It shrank.")
+    assert facts(full, drop)[-1].startswith("Find out what happened to 2021-12")
+    assert facts(full)[-1].startswith("Add 2020-12 again")
+    warned = replace(whole(full), checks=(check("warn"), check("fail", "lack-of-fit")))
+    assert "--exclude" in facts(warned)[-1]
+    assert "Planning the next crawls" in facts(whole(full))[-1]
+    by_pairs = with_coverage(whole(full), between(0.46, 0.45, 0.47))
+    assert "capture histories" in facts(by_pairs)[-1]

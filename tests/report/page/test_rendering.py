@@ -13,10 +13,10 @@ import pytest
 
 import crawlgauge as cg
 from crawlgauge.errors import CrawlgaugeError
-from crawlgauge.report.charts.chart import MAX_DRAWN_ROWS, Chart, NoChart
+from crawlgauge.report.charts.chart import MAX_DRAWN_ROWS, Chart, NoChart, to_inline_svg
 from crawlgauge.report.charts.figures import try_charts
-from crawlgauge.report.page.figure import draw_still, make_figure, to_inline_svg, to_live
-from crawlgauge.report.page.rendering import render_page
+from crawlgauge.report.page.document import draw_still, render_page, to_live
+from crawlgauge.simulate.fitted_urn import find_panels
 
 
 class Reader(html.parser.HTMLParser):
@@ -58,7 +58,7 @@ def estimates(fit):
 
 @pytest.fixture(scope="module")
 def charts(estimates):
-    return try_charts(estimates)
+    return try_charts(estimates, find_panels(estimates))
 
 
 @pytest.fixture(scope="module")
@@ -114,14 +114,6 @@ def test_a_figure_that_cannot_be_drawn_says_why(estimates, charts):
     assert "Not drawn: Nothing to see, as there is no line." in text
 
 
-def test_a_chart_of_a_name_that_no_section_knows_is_shown_all_the_same(estimates, charts):
-    strange = replace(charts[0], name="strange")
-    text = render_page(estimates, [*charts, strange])
-    assert 'id="further"' in text
-    assert 'id="figure-strange"' in text
-    assert 'id="further"' not in render_page(estimates, charts)
-
-
 def test_a_report_can_be_made_where_next_to_nothing_is_known(two_crawls, three_crawls, full):
     for estimates in (two_crawls, three_crawls, full):
         text = render_page(estimates, ())
@@ -143,12 +135,11 @@ def test_a_dense_chart_becomes_a_picture_without_data(charts):
     dense = replace(
         chart, rows=rows, specification={**chart.specification, "datasets": {"rows": values}}
     )
-    figure = make_figure(dense)
-    assert figure.table is None
-    assert figure.n_rows == len(rows)
-    png = base64.b64decode(figure.still.png.removeprefix("data:image/png;base64,"))
+    assert dense.is_dense
+    still = draw_still(dense)
+    png = base64.b64decode(still.png.removeprefix("data:image/png;base64,"))
     width, height = struct.unpack(">II", png[16:24])
-    assert (width, height) == (2 * round(figure.still.width), 2 * round(figure.still.height))
+    assert (width, height) == (2 * round(still.width), 2 * round(still.height))
     place, kinds = 8, []
     while place < len(png):
         n, kind = struct.unpack(">I4s", png[place : place + 8])

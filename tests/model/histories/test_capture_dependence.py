@@ -6,14 +6,14 @@ import math
 import numpy as np
 import pytest
 
-from crawlgauge.model.histories.data import HistoryData
-from crawlgauge.model.histories.dependence import (
+from crawlgauge.model.histories.checks import (
     MIN_CRAWLS,
     Scatter,
     compare_events,
     log_odds,
     measure_dependence,
 )
+from crawlgauge.model.histories.data import HistoryData
 
 N_URLS = 1e6
 LONG_AND_SHORT = ((0.5, 0.95, 1.0), (0.5, 0.6, 1.0))
