@@ -31,7 +31,7 @@ def compare_canonical(settings: Settings) -> Result:
     DisagreementError
         If a form is not what it should be.
     """
-    from crawlgauge.core.surt import surt
+    from crawlgauge.core.urls import surt
     from crawlgauge.keys.surt import canonical_surt
 
     if settings.url_lists:

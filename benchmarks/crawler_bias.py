@@ -20,12 +20,12 @@ from typing import Any
 
 import crawlgauge
 from crawler_bias_figures import draw_ratios, draw_repeats
-from crawler_bias_tables import to_csv, to_markdown
+from crawler_bias_tables import to_csv
 from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.simulate.archive import SimulatedArchive
 from crawlgauge.simulate.archive_files import count_archive
 from crawlgauge.simulate.urn_settings import DatePlan
-from crawlgauge.simulate.web_archive import simulate_crawlers
+from crawlgauge.simulate.web_archive import simulate_crawler
 from crawlgauge.simulate.web_settings import (
     CrawlerSettings,
     GraphSettings,
@@ -33,8 +33,6 @@ from crawlgauge.simulate.web_settings import (
     WebSettings,
 )
 
-PAGE = "crawler-bias.md"
-BEGIN_TABLES, END_TABLES = "<!-- tables -->", "<!-- end of the tables -->"
 BUDGETS = (0.25, 0.5, 0.75)
 NO_TRAPS = TrapSettings()
 CRAWLERS = {
@@ -116,11 +114,7 @@ def study_seed(n_pages: int, n_crawls: int, seed: int) -> list[dict[str, Any]]:
         for name, (crawler, traps) in CRAWLERS.items()
         for budget in BUDGETS
     ]
-    archives = simulate_crawlers(settings, seed=seed)
-    return [
-        compare(one.crawler.budget_share, archive)
-        for one, archive in zip(settings, archives, strict=True)
-    ]
+    return [compare(one.crawler.budget_share, simulate_crawler(one, seed=seed)) for one in settings]
 
 
 def compare(budget: float, archive: SimulatedArchive) -> dict[str, Any]:
@@ -164,7 +158,6 @@ def write_results(records: list[dict[str, Any]], folder: Path) -> None:
     cells = list(summarise(records))
     files = {
         "crawler-bias.csv": to_csv(cells),
-        PAGE: put_tables_into_page(folder / PAGE, to_markdown(cells)),
         "crawler-bias-coverage.svg": draw_ratios(cells, "coverage"),
         "crawler-bias-persistence.svg": draw_ratios(cells, "persistence"),
         "crawler-bias-repeats.svg": draw_repeats(records, "two-way"),
@@ -172,15 +165,6 @@ def write_results(records: list[dict[str, Any]], folder: Path) -> None:
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
         print(folder / name)
-
-
-def put_tables_into_page(page: Path, tables: str) -> str:
-    """Return the page with the tables between its marks; the tables alone if there is no page."""
-    if not page.exists():
-        return tables
-    before, begin, rest = page.read_text(encoding="utf-8").partition(BEGIN_TABLES)
-    _, end, after = rest.partition(END_TABLES)
-    return f"{before}{begin}\n\n{tables}\n{end}{after}"
 
 
 def summarise(records: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -71,10 +71,11 @@ def main() -> None:
     options = parser.parse_args()
     results = list(run(options.worlds, range(*options.seeds)))
     title = f"{options.worlds}, seeds {options.seeds[0]} to {options.seeds[1] - 1}"
-    text = to_markdown(title, results)
+    studied = {title: results}
     if options.lists is not None:
-        text += "\n" + to_markdown("lists", list(run_on_lists(options.lists)))
-    print(text)
+        studied["lists"] = list(run_on_lists(options.lists))
+    text = "\n".join(summarise(title, results) for title, results in studied.items())
+    print(text, *map(list_worlds, studied.values()), sep="\n")
     if options.output is not None:
         page = options.output.read_text(encoding="utf-8") if options.output.exists() else ""
         begin, end = f"<!-- {options.worlds} -->", f"<!-- end of {options.worlds} -->"
@@ -188,13 +189,13 @@ def make_table(web: worlds.Web, held: worlds.Table) -> OverlapTable:
 # ---------------------------------------------------------------------------------------- tables
 
 
-def to_markdown(title: str, results: list[Result]) -> str:
-    """Write what came of all archives, and of each world."""
+def summarise(title: str, results: list[Result]) -> str:
+    """Write what came of all archives together, as Markdown."""
     known = [result for result in results if result.typical is not None]
     errors = np.array([abs(result.typical.error) for result in known if result.typical])
     grades = np.array([result.grade for result in known])
     trusted = np.isin(grades, ("A", "B"))
-    lines = [
+    lines = (
         f"### {title}: {len(results)} archives, {len(results) - len(known)} without a number",
         "",
         "| | median error | 90 % below | range holds | width |",
@@ -212,13 +213,17 @@ def to_markdown(title: str, results: list[Result]) -> str:
             f"at grade A or B: {_share(trusted & (errors > THIRD), 1)}."
         ),
         "",
-        "| world | archives | A, B, C | error | worst | two-way model | range holds | width |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
+    )
+    return "\n".join(lines)
+
+
+def list_worlds(results: list[Result]) -> str:
+    """Write what came of each world, as CSV: `docs/study/headline-worlds.csv` has all kinds."""
     by_world = defaultdict(list)
     for result in results:
         by_world[result.world].append(result)
-    return "\n".join([*lines, *(_world(name, own) for name, own in by_world.items()), ""])
+    header = "world,archives,grades,error,worst,two_way,range_holds,width"
+    return "\n".join([header, *(_world(name, own) for name, own in by_world.items()), ""])
 
 
 def _row(name: str, scores: "list[Score | None]") -> str:
@@ -237,15 +242,15 @@ def _world(name: str, results: list[Result]) -> str:
     found = [result.typical for result in results if result.typical is not None]
     grades = [result.grade for result in results if result.typical is not None]
     if not found:
-        return f"| {name} | {len(results)} | no number | | | | | |"
+        return f'"{name}",{len(results)},no number,,,,,'
     errors = [score.error for score in found]
     pairs = [result.two_way for result in results if result.two_way is not None]
     counts = ", ".join(str(grades.count(grade)) for grade in "ABC")
     return (
-        f"| {name} | {len(results)} | {counts} | {_signed(float(np.median(errors)))} | "
-        f"{_signed(max(errors, key=abs))} | {_signed(float(np.median(pairs)))} | "
-        f"{sum(score.holds for score in found)} of {len(found)} | "
-        f"{np.median([score.width for score in found]):.2f} |"
+        f'"{name}",{len(results)},"{counts}",{_signed(float(np.median(errors)))},'
+        f"{_signed(max(errors, key=abs))},{_signed(float(np.median(pairs)))},"
+        f"{sum(score.holds for score in found)} of {len(found)},"
+        f"{np.median([score.width for score in found]):.2f}"
     )
 
 

@@ -40,12 +40,12 @@ def to_markdown(result: Result) -> str:
     """Return a result as Markdown that can be read in a terminal, too."""
     parts = [f"**{result.title}**", _to_table(result.header, result.rows), *result.notes]
     if result.verdicts:
-        rows = [
-            (item.target, item.found, "reached" if item.is_met else "missed")
-            for item in result.verdicts
-        ]
-        parts.append(_to_table(("target", "measured", ""), rows))
+        parts.append("\n".join(map(_to_line, result.verdicts)))
     return "\n\n".join(parts) + "\n"
+
+
+def _to_line(verdict: Verdict) -> str:
+    return f"- {'reached' if verdict.is_met else 'missed'}: {verdict.target}; it is {verdict.found}"
 
 
 def _to_table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

@@ -25,7 +25,11 @@ def main() -> None:
         text = run_table(name, TABLES[name], chosen)
         print(text, flush=True)
         if chosen.write is not None:
-            write_into(chosen.write, name, text)
+            write_into(chosen.write, f"table {name}", text)
+    measured_on = f"{describe_machine()}; {describe_versions()}.\n"
+    print(measured_on, flush=True)
+    if chosen.write is not None:
+        write_into(chosen.write, "machine", measured_on)
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -59,7 +63,7 @@ def parse_size(text: str) -> str | int:
 
 
 def run_table(name: str, table: Table, chosen: argparse.Namespace) -> str:
-    """Run a table and return it with all that one must know of it."""
+    """Run a table and return it with how it was made, when, and how busy the machine was."""
     sizes = {"moderate": table.moderate, "full": table.full}
     rounds = chosen.rounds or (table.full_rounds if chosen.size == "full" else MODERATE_ROUNDS)
     settings = Settings(
@@ -71,31 +75,29 @@ def run_table(name: str, table: Table, chosen: argparse.Namespace) -> str:
     )
     bystanders = Bystanders.start()
     result = table.run(settings)
-    words = ["python", "benchmarks/run.py", "--table", name, "--size", str(chosen.size)]
-    words += ["--rounds", str(rounds)]
+    words = ["--table", name, "--size", str(chosen.size), "--rounds", str(rounds)]
     words += [word for left_out in chosen.without for word in ("--without", left_out)]
     is_small = result.verdicts and settings.size != table.full
     remark = f"\nTargets are meant for a size of {table.full:,}.\n" if is_small else ""
     return (
-        f"{to_markdown(result)}{remark}\n`{shlex.join(words)}`, {today()}. {describe_machine()}; "
-        f"other processes took {100 * bystanders.share():.0f} % of it meanwhile. "
-        f"{describe_versions()}.\n"
+        f"{to_markdown(result)}{remark}\n`{shlex.join(words)}`, {today()}; "
+        f"other processes took {100 * bystanders.share():.0f} %.\n"
     )
 
 
-def write_into(page: Path, name: str, text: str) -> None:
-    """Put a table between its marks in a page.
+def write_into(page: Path, mark: str, text: str) -> None:
+    """Put a text between its marks in a page.
 
     Raises
     ------
     SystemExit
         If the page has no such marks.
     """
-    begin, end = f"<!-- table {name} -->\n", f"<!-- end of {name} -->"
+    begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->"
     before, found, rest = page.read_text(encoding="utf-8").partition(begin)
     _, found_end, after = rest.partition(end)
     if not (found and found_end):
-        sys.exit(f"{page} has no place for the table: {begin.strip()} ... {end}")
+        sys.exit(f"{page} has no place for: {begin.strip()} ... {end}")
     page.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
 
 

@@ -23,13 +23,10 @@ import crawlgauge as cg
 import machine
 from crawlgauge.ingest.options import Choices
 from crawlgauge.keys.sampling import WHOLE
-from crawlgauge.overlaps.counting import count_sets
-from crawlgauge.overlaps.histories import MAX_HISTORIES
+from crawlgauge.overlaps.counting import count_group, count_sets
 from crawlgauge.spark.adding import TASK_MEMORY
-from crawlgauge.spark.counting import _count_group
-from crawlgauge.spark.pieces import Piece
 from crawlgauge.spark.session import start
-from crawlgauge.spark.tasks import ATTRIBUTES, REPORT, Plan, merge_rows, read_pieces
+from crawlgauge.spark.tasks import ATTRIBUTES, REPORT, Piece, Plan, merge_rows, read_pieces
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.key_set import KeyReader, write_keys
 from crawlgauge.store.ranges import HashRange
@@ -119,7 +116,7 @@ def draw_sets(folder: Path, one: CrawlSet, n_sets: int) -> Iterator[CrawlSet]:
 
 def count_as_tasks(sets: list[CrawlSet]) -> None:
     for number in range(1 << N_COUNTING_BITS):
-        _count_group(sets, WHOLE, MAX_HISTORIES, HashRange(number=number, bits=N_COUNTING_BITS))
+        count_group(sets, HashRange(number=number, bits=N_COUNTING_BITS), WHOLE)
 
 
 def measure_session(files: list[str], folder: Path) -> dict[str, float]:

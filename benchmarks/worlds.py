@@ -312,6 +312,22 @@ def deep(rng: Random, web: Web, share: float) -> Table:
     return crawl(rng, web, lambda *_: np.where(reached, 0.5, 0.002))
 
 
+def deep_hosts(rng: Random, web: Web, share: float) -> Table:
+    """Never reach some hosts, and take of the others some more readily."""
+    n_hosts = int(web.host.max()) + 1
+    hidden = (rng.random(n_hosts) < share)[web.host]
+    level = np.clip(rng.beta(4, 4, n_hosts), 0.05, 0.95)[web.host]
+    return crawl(rng, web, lambda *_: np.where(hidden, 0.001, level))
+
+
+def adaptive(rng: Random, web: Web, new: float) -> Table:
+    """Find new URLs slowly, and take known ones again as often as they change."""
+    changes = rng.beta(2.0, 1.0, len(web.exists))
+    return crawl(
+        rng, web, lambda date, held: np.where(held[:, :date].any(axis=1), 0.3 + 0.6 * changes, new)
+    )
+
+
 Make = Callable[[Random], tuple[Web, Table]]
 
 
@@ -413,3 +429,15 @@ DEEP: dict[str, Make] = {
     "own database .1, .8": _on(living, lambda rng, web: from_own_database(rng, web, 0.1, 0.8)),
 }
 """Worlds in which histories cannot tell the truth: what was never captured is captured less."""
+
+FAILING: dict[str, Make] = {
+    **DEEP,
+    "own database .2, .6": _on(living, lambda rng, web: from_own_database(rng, web, 0.2, 0.6)),
+    "deep .5": _on(living, lambda rng, web: deep(rng, web, 0.5)),
+    "deep hosts .5": _on(living, lambda rng, web: deep_hosts(rng, web, 0.5)),
+    "adaptive .1": _on(living, lambda rng, web: adaptive(rng, web, 0.1)),
+    "adaptive .2": _on(living, lambda rng, web: adaptive(rng, web, 0.2)),
+    "links .3": lambda rng: linked(rng, 0.3),
+    "links .1": lambda rng: linked(rng, 0.1),
+}
+"""Worlds in which histories fail, and something from outside of them has to tell."""

@@ -40,13 +40,15 @@ nitpick_ignore_regex = [
     ("py:obj", r".*"),
     # Loaded only when somebody draws, so that its name cannot be looked up where it is named.
     ("py:class", r"(Answer|Chart|DataFrame|Exported|Figures|NoChart|Section|SparkSession|StrPath)"),
+    # A data frame of any library.
+    ("py:class", r"crawlgauge\.frames\.ArrowStream"),
     # Where a store or set is: as a path, whose methods are those of pathlib.
     ("py:class", r"crawlgauge\.sources\.remote\.RemotePath"),
     # Names of other libraries; looking them up would need the network at every build.
-    ("py:(class|data)", r"(collections|datetime|dt|np|numpy|os|pathlib|typing)\..*"),
+    ("py:(class|data)", r"(collections|datetime|dt|np|numpy|os|pathlib|pd|pl|typing)\..*"),
     (
         "py:class",
-        r"(Path|PathLike|NDArray|u?int64|float64|Any|Callable|Iterable|Iterator|Mapping|optional)",
+        r"(Path|PathLike|NDArray|u?int32|u?int64|float64|Any|Callable|Iterable|Iterator|Mapping|optional)",
     ),
 ]
 

@@ -19,12 +19,19 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.model.comparison import Comparison
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.newest import Measure, NewestCheck
-from crawlgauge.model.plan import Plan
-from crawlgauge.model.recall import Recall, Reference
-from crawlgauge.model.schedule import Situation
+from crawlgauge.model.plan import (
+    CoverageTarget,
+    NextCrawl,
+    Plan,
+    Situation,
+    Standstill,
+    UnionTarget,
+)
+from crawlgauge.model.recall import Recall
 from crawlgauge.model.sensitivity import Movement, Movements
 from crawlgauge.model.strata import Strata
 from crawlgauge.model.turnover import CrawlTurnover, Turnover
+from crawlgauge.overlaps.table import Reference
 from crawlgauge.provenance import Provenance
 from crawlgauge.report.crawls import LevelRecord
 from crawlgauge.report.result_json import load_schema
@@ -105,14 +112,56 @@ def plain(**properties: Schema) -> Schema:
     }
 
 
+def perhaps(schema: Schema) -> Schema:
+    """Return the schema of what may be missing."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
 TEXT, COUNT, SHARE = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "number"}
+SAID = {"description": "The same in words.", "type": "string"}
 NUMBER_OR_NULL = {"type": ["number", "null"]}
 COUNTS = {"type": "object", "additionalProperties": COUNT}
 TIME = {"type": ["string", "null"]}
 CRAWL = BY_HAND["$defs"]["crawl"]["properties"]
 START = ("population", "persistence", "growth", "union", "held_ratio", "n_urls", "largest")
 
+TEXTS = {"type": "array", "items": {"type": "string"}}
+COUNT, TEXT = {"type": "integer", "minimum": 0}, {"type": "string"}
+
+
+def exactly(**properties: Schema) -> Schema:
+    """Return the schema of an object with just these members."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [*properties],
+        "properties": properties,
+    }
+
+
+ANCHOR = exactly(
+    name=TEXT,
+    kind={"enum": ["uniform", "complete", "frontier"]},
+    date={"type": ["string", "null"], "format": "date"},
+    label={"type": ["string", "null"]},
+    n_urls=COUNT,
+    n_hosts=COUNT,
+    n_queued={"type": ["integer", "null"], "minimum": 0},
+    drawn=TEXTS,
+    missing=TEXTS,
+    left_out={"type": "object", "additionalProperties": COUNT},
+    provenance={"$ref": "#/$defs/provenance"},
+)
+
 DOCUMENTS = {
+    "anchors": (
+        "What `crawlgauge anchor --json` writes: what a store keeps to hold its estimates against.",
+        exactly(anchors={"type": "array", "items": ANCHOR}),
+    ),
+    "draw": (
+        "What `crawlgauge anchor --draw --json` writes: hosts that were drawn evenly.",
+        exactly(name=TEXT, hosts=TEXTS, n_listed=COUNT, seed={"type": "integer"}),
+    ),
     "check": (
         "What `crawlgauge check --json` writes: the newest crawl beside those before it.",
         members(
@@ -139,21 +188,25 @@ DOCUMENTS = {
         "What `crawlgauge plan --json` writes: what the next crawls would bring.",
         members(
             Plan,
+            doubts=None,
             start=members(Situation, only=START),
-            newest=schema_of(Crawl),
-            provenance=schema_of(Provenance),
+            next_crawl=members(NextCrawl, statement=SAID),
+            coverage_target=perhaps(members(CoverageTarget, statement=SAID)),
+            union_target=perhaps(members(UnionTarget, statement=SAID)),
+            standstill=perhaps(members(Standstill, statement=SAID)),
+            comparison=TEXT | {"description": "What the schedules show, in words."},
+            warnings={
+                "description": "What to be careful about, in words, the gravest first.",
+                "type": "array",
+                "items": TEXT,
+            },
         ),
     ),
     "recall": (
         "What `crawlgauge recall --json` writes: how much of a list the crawls hold.",
         members(
             Recall,
-            reference={
-                "anyOf": [
-                    members(Reference, left_out=COUNTS, n_repeated=COUNT),
-                    {"type": "null"},
-                ]
-            },
+            reference=perhaps(members(Reference, left_out=COUNTS, n_repeated=COUNT)),
         ),
     ),
     "sensitivity": (
