@@ -1,9 +1,7 @@
 """Overlaps and histories counted from sets, against Python's own sets."""
 
 import errno
-import resource
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -144,16 +142,3 @@ def test_what_the_system_refuses_is_no_reason_to_take_a_crawl_out(write_sets, mo
         count_sets(written)
     assert "remove" not in str(it.value)
     assert "damaged" not in str(it.value)
-
-
-def test_many_crawls_need_few_open_files(write_sets, draw_sets, check_table):
-    """Sixty crawls are counted where forty files can be open at once."""
-    sets = draw_sets(60, seed=3, n_pool=300)
-    written = write_sets(sets)
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    n_open = len(list(Path("/dev/fd").iterdir()))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(40, n_open + 10), limits[1]))
-    try:
-        check_table(count_sets(written), sets)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, limits)

@@ -238,10 +238,9 @@ def read_line_plainly(line):
 @given(pieces=texts)
 @settings(max_examples=400)
 def test_any_lines_are_read_as_a_plain_reading_of_the_format_reads_them(pieces):
-    data = b"".join([*pieces, b"\n"])
+    # The first line end keeps them from beginning as what is compressed, packed or encoded does.
+    data = b"".join([b"\n", *pieces, b"\n"])
     records = [record for line in data.split(b"\n") if (record := read_line_plainly(line))]
-    if data.startswith((b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"\xef\xbb\xbf")):
-        return
     found = read(data)
     accepted = [record for record in records if not isinstance(record, str)]
     captures = [(row.url, row.status, row.is_revisit) for row in found.rows]
