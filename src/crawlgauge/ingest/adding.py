@@ -10,7 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from typing import Literal, Unpack
@@ -725,34 +725,26 @@ def _check_sample(crawl: ReadCrawl) -> None:
 
 
 def _warn_of_other_counting(store: Store, added: CrawlSet) -> None:
-    """Warn if another crawl of the store was made with other rules of what counts."""
-    labels: list[str] = []
-    with suppress(StoreError):
-        # The crawl is there, whatever is wrong with others.
-        labels = store.labels()
-    for label in labels:
-        if label == added.crawl.label:
-            continue
-        try:
-            other = store.crawl_set(label)
-        except StoreError:
-            # A damaged crawl is no matter of this one; whoever reads it is told.
-            continue
-        different = [
-            name
-            for name in _WHAT_COUNTS
-            if other.provenance.settings.get(name) != added.provenance.settings.get(name)
-        ]
-        if different:
-            options = " and ".join(f"--{name}" for name in different)
-            _log.warning(
-                "crawl %s was made with another %s than crawl %s: their overlaps compare "
-                "different things; make all crawls of a store alike",
-                added.crawl.label,
-                options,
-                label,
-            )
-            return
+    """Warn if crawls of the store were made with other rules of what counts.
+
+    It is held against one of them: what differs from that was told when it was added.
+    """
+    try:
+        others = (label for label in store.labels() if label != added.crawl.label)
+        other = store.crawl_set(next(others, added.crawl.label))
+    except StoreError:
+        # Whatever is wrong with others is no matter of this crawl, which is there.
+        return
+    before, now = other.provenance.settings, added.provenance.settings
+    different = [name for name in _WHAT_COUNTS if before.get(name) != now.get(name)]
+    if different:
+        _log.warning(
+            "crawl %s was made with another %s than crawl %s: their overlaps compare different "
+            "things; make all crawls of a store alike",
+            added.crawl.label,
+            " and ".join(f"--{name}" for name in different),
+            other.crawl.label,
+        )
 
 
 # ------------------------------------------------------------- several crawls at the same time
