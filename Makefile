@@ -16,7 +16,7 @@ TIMES ?= 1
 SEED ?= 1000000
 ATTACK := CRAWLGAUGE_TIMES=$(TIMES) CRAWLGAUGE_SEED=$(SEED) $(BIN)/python -m pytest -n 2 \
 	--dist loadgroup $(ARGS)
-ATTACKS := fuzz growth bombs damage kill fail network stop
+ATTACKS := fuzz guided growth bombs damage kill fail network stop
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format bench docs attack $(ATTACKS) clean
@@ -52,6 +52,10 @@ attack: $(ATTACKS)  ## Attack in all of these ways; TIMES=10 does ten times as m
 
 fuzz: $(VENV)/installed-test  ## Attack readers and commands with hostile files; TIMES=12 takes an hour
 	$(ATTACK) tests/fuzzing tests/faults/test_whole_commands.py tests/faults/test_hostile_parsers.py
+
+guided: $(VENV)/installed-test  ## Attack readers by what reaches new code; TIMES=6 takes an hour
+	$(PIP) install --constraint constraints.txt --group fuzz
+	CRAWLGAUGE_TIMES=$(TIMES) $(BIN)/python tests/fuzzing/fuzz_guided.py build/corpus $(ARGS)
 
 growth: $(VENV)/installed-test  ## Repeat each byte and piece of each format, and look at the time
 	$(ATTACK) tests/faults/test_linear_time.py

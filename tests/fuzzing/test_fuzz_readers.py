@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,16 @@ def test_each_valid_file_is_read_whole(tmp_path, form):
         assert found.rows.total() >= 4
         assert found.error is None
         assert not found.damages
+
+
+def test_what_once_reached_new_code_is_read_or_refused(tmp_path):
+    """Inputs that the guided fuzzer has kept, each with what is wanted of it."""
+    path = tmp_path / "input"
+    with zipfile.ZipFile(Path(__file__).with_name("corpus.zip")) as kept:
+        for name in kept.namelist():
+            wanted, *_ = content = kept.read(name)
+            path.write_bytes(content[1:])
+            check_reading(path, wanted)
 
 
 def test_a_seed_gives_the_same_file_each_time_and_seeds_give_all_kinds():
