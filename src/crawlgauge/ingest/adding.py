@@ -326,7 +326,7 @@ def open_for_adding(store: StrPath | None, options: ReadOptions) -> Iterator[tup
     """Open a store, or make it, and understand what the user chose."""
     place = find_store(store)
     choices = choose_reading(options, place)
-    with store_for_adding(place, choices.rule) as opened:
+    with store_for_adding(place, choices.key_rule) as opened:
         yield opened, choices
 
 
