@@ -885,7 +885,7 @@ def _none_assigned(
     why = f"left out: {_count_left_out(rest)}" if rest else "the input is empty"
     if isinstance(cut, ByField) and rest[cut.reason]:
         why += (
-            f". --split-by finds no label in the field {cut.field!r}; name another field with "
+            f". --split-by finds no label in the field {cut.group!r}; name another field with "
             "--split-field, or add the crawls one by one"
         )
     return SourceError(

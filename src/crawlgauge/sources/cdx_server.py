@@ -65,7 +65,6 @@ _TEXT_KEY = re.compile(rb"(?:\A|\n)[ \t\r]*\n(\S+)\s*\Z")
 _NO_CAPTURES = re.compile(rb"no captures found|not found: ", re.IGNORECASE)
 _EMPTY = re.compile(rb"\s*(?:\[\s*(?:\[[^\[\]]*\])?\s*\]\s*)?")
 _ENDINGS = {b"[": b"]", b"{": b"}"}
-_ANY_FORMAT = Settings()
 _ROWS_OF = {"cdx", "cdxj", "jsonl", "server-json"}
 _HOST_ALONE = re.compile(r"(https?://)?[^/]+/?")
 _NAMES_URL = re.compile(rb'"(url|original)')
@@ -538,7 +537,7 @@ def _read_value(text: bytes) -> Any:  # noqa: ANN401 - whatever a server says
 
 def _judge_rows(head: bytes) -> str:
     """Return why an answer that begins so is none, or nothing."""
-    kind = find_format(head, _ANY_FORMAT, "").name
+    kind = find_format(head, Settings(), "").name
     if kind in _ROWS_OF and (kind != "jsonl" or _NAMES_URL.search(head)):
         return ""
     said = repr(readable(head.lstrip().split(b"\n")[0]))
