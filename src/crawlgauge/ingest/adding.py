@@ -326,7 +326,7 @@ def open_for_adding(store: StrPath | None, options: ReadOptions) -> Iterator[tup
     """Open a store, or make it, and understand what the user chose."""
     place = find_store(store)
     choices = choose_reading(options, place)
-    with store_for_adding(place, choices.rule) as opened:
+    with store_for_adding(place, choices.key_rule) as opened:
         yield opened, choices
 
 
@@ -877,7 +877,7 @@ def _none_assigned(
     why = f"left out: {_count_left_out(rest)}" if rest else "the input is empty"
     if isinstance(cut, ByField) and rest[cut.reason]:
         why += (
-            f". --split-by finds no label in the field {cut.field!r}; name another field with "
+            f". --split-by finds no label in the field {cut.group!r}; name another field with "
             "--split-field, or add the crawls one by one"
         )
     return SourceError(

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any
 
 from crawlgauge.crawl import check_label, label_from_name, parse_date
 from crawlgauge.errors import CrawlError, SourceError
@@ -43,16 +42,13 @@ class NewCrawl:
         return cls(label=check_label(label), date=known, inputs=inputs)
 
 
-def find_all(inputs: StrPath | Iterable[StrPath], options: ReadOptions) -> InputFiles:
-    """Find the files that one word or several stand for."""
-    return find_inputs(list_words(inputs), **_how_to_look(options))
-
-
-def _how_to_look(options: ReadOptions) -> dict[str, Any]:
-    return {
-        "rate_per_minute": options.get("rate", DEFAULT_RATE),
-        "is_stated": bool(options.get("format") or options.get("column")),
-    }
+def find_all(
+    inputs: StrPath | Iterable[StrPath], options: ReadOptions, *, base: AnyPath | None = None
+) -> InputFiles:
+    """Find the files that one word or several stand for; see `find_inputs`."""
+    rate = options.get("rate", DEFAULT_RATE)
+    is_stated = bool(options.get("format") or options.get("column"))
+    return find_inputs(list_words(inputs), base=base, rate_per_minute=rate, is_stated=is_stated)
 
 
 def list_words(inputs: StrPath | Iterable[StrPath]) -> list[str]:
@@ -118,19 +114,15 @@ def read_crawl_list(path: AnyPath, options: ReadOptions | None = None) -> tuple[
     SourceError
         If it cannot be read or understood; with the line.
     """
-    text = _read_text(path)
+    try:
+        text = read_whole(str(path), max_bytes=_MAX_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path} is no UTF-8 text; it must be CSV: label,date,path") from error
     rows = csv.DictReader(io.StringIO(text), restkey="", skipinitialspace=True)
     try:
         return _read_rows(rows, path, options or {})
     except csv.Error as error:
         raise SourceError(f"{path}, line {rows.line_num + 1}: {error}") from error
-
-
-def _read_text(path: AnyPath) -> str:
-    try:
-        return read_whole(str(path), max_bytes=_MAX_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{path} is no UTF-8 text; it must be CSV: label,date,path") from error
 
 
 def _read_rows(
@@ -168,7 +160,7 @@ def _read_row(row: dict[str, str], path: AnyPath, where: str, options: ReadOptio
         return NewCrawl(
             label=check_label(row["label"].strip()),
             date=parse_date(row["date"]) if row["date"].strip() else None,
-            inputs=find_inputs([word], base=path.parent, **_how_to_look(options)),
+            inputs=find_all(word, options, base=path.parent),
         )
     except (CrawlError, SourceError) as error:
         raise SourceError(f"{where}: {error}") from error

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import PurePath
 from typing import Literal, Protocol, TypedDict
 
@@ -10,34 +10,19 @@ from crawlgauge.crawl import date_from_label
 from crawlgauge.errors import CrawlError, SourceError, StoreError
 from crawlgauge.ingest.sorting import default_memory, parse_memory
 from crawlgauge.keys.names import Names
-from crawlgauge.keys.rules import BY_TEXT, BY_URL, SURT, KeyRule, find_rule, parse_levels
+from crawlgauge.keys.rules import BY_TEXT, BY_URL, SURT, find_rule, parse_levels
 from crawlgauge.keys.sampling import Sampling, parse_sampling
 from crawlgauge.keys.scope import Scope, parse_scope
 from crawlgauge.locations import StrPath
 from crawlgauge.provenance import Setting
+from crawlgauge.sources import what_counts
 from crawlgauge.sources.decompress import read_whole
 from crawlgauge.sources.page_text import check_extractor
 from crawlgauge.sources.remote import AnyPath
-from crawlgauge.sources.what_counts import (
-    DEFAULT_MAX_EXPANSION,
-    DEFAULT_RATE,
-    DEFAULT_STATUS,
-    Settings,
-    WhatCounts,
-)
+from crawlgauge.sources.what_counts import Settings, WhatCounts, Wishes
 from crawlgauge.store.catalogue import stored_rule
 
-__all__ = [
-    "ENGINE",
-    "Choices",
-    "ReadOptions",
-    "WhenPresent",
-    "choose_date",
-    "choose_reading",
-    "choose_when_present",
-    "needs_times",
-    "read_scope",
-]
+__all__ = ["ReadOptions"]
 
 _MAX_SCOPE_BYTES = 1 << 26
 
@@ -169,31 +154,22 @@ class _Cut(Protocol):
     def group(self) -> str | None: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
-    """The user's choices for adding crawls.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Choices(Wishes):
+    """The user's choices for adding crawls: `ReadOptions`, understood.
 
     Parameters
     ----------
-    rule, counts, scope, format, column, on_damage, max_expansion, sampling, memory, levels, rate
-        As in `ReadOptions`, understood.
+    sampling
+        Which URLs are kept.
     n_threads
         How many inputs are read at once; None to choose by the machine.
     engine
         What reads them, where not this machine alone.
     """
 
-    rule: KeyRule = SURT
-    counts: WhatCounts = field(default_factory=WhatCounts)
-    scope: Scope | None = None
-    format: str | None = None
-    column: str | None = None
-    on_damage: OnDamage = "stop"
-    max_expansion: float = DEFAULT_MAX_EXPANSION
-    sampling: Sampling = field(default_factory=Sampling)
     memory: int = field(default_factory=default_memory)
-    levels: tuple[str, ...] = (BY_URL,)
-    rate: float = DEFAULT_RATE
+    sampling: Sampling = field(default_factory=Sampling)
     n_threads: int | None = None
     engine: str | None = None
 
@@ -207,21 +183,9 @@ class Choices:
         cut
             How inputs are cut into crawls, by a field or else by the time; None if they are not.
         """
-        return Settings(
-            key_rule=self.rule,
-            counts=self.counts,
-            memory=self.memory,
-            scope=self.scope,
-            levels=self.levels,
-            format=self.format,
-            column=self.column,
-            is_split=cut is not None,
-            group=None if cut is None else cut.group,
-            max_expansion=self.max_expansion,
-            keep_damaged=self.on_damage == "keep",
-            rate_per_minute=self.rate,
-            names=names,
-        )
+        wishes = {one.name: getattr(self, one.name) for one in fields(Wishes)}
+        group = None if cut is None else cut.group
+        return Settings(**wishes, is_split=cut is not None, group=group, names=names)
 
     def settings(self, date: dt.date | None) -> dict[str, Setting]:
         """Return all choices that a crawl depends on, by name."""
@@ -231,7 +195,7 @@ class Choices:
             "scope": None if self.scope is None else self.scope.checksum,
             "format": self.format,
             "column": self.column,
-            "on_damage": self.on_damage,
+            "on_damage": "keep" if self.keep_damaged else "stop",
             "sample": self.sampling.text,
         }
         if self.levels != (BY_URL,):
@@ -247,22 +211,24 @@ def choose_reading(options: ReadOptions, store: AnyPath) -> Choices:
     if BY_TEXT in levels:
         # Hours of reading would end with the same message.
         check_extractor()
-    if (rate := options.get("rate", DEFAULT_RATE)) <= 0:
+    if (rate := options.get("rate", what_counts.DEFAULT_RATE)) <= 0:
         raise SourceError(f"a server cannot be asked {rate} times a minute; state a rate above 0")
     identity, scope = options.get("identity"), options.get("scope")
     memory = options.get("memory")
     return Choices(
-        rule=stored_rule(store) or SURT if identity is None else find_rule(identity),
-        counts=WhatCounts(status=options.get("status", DEFAULT_STATUS), mime=options.get("mime")),
+        key_rule=stored_rule(store) or SURT if identity is None else find_rule(identity),
+        counts=WhatCounts(
+            status=options.get("status", what_counts.DEFAULT_STATUS), mime=options.get("mime")
+        ),
         scope=None if scope is None else read_scope(scope),
         format=options.get("format"),
         column=options.get("column"),
-        on_damage=options.get("on_damage", "stop"),
-        max_expansion=options.get("max_expansion", DEFAULT_MAX_EXPANSION),
+        keep_damaged=options.get("on_damage") == "keep",
+        max_expansion=options.get("max_expansion", what_counts.DEFAULT_MAX_EXPANSION),
         sampling=parse_sampling(options.get("sample")),
         memory=default_memory() if memory is None else parse_memory(memory),
         levels=levels,
-        rate=rate,
+        rate_per_minute=rate,
     )
 
 

@@ -130,7 +130,8 @@ class ByField:
     """
 
     pattern: str
-    field: str = "filename"
+    group: str = "filename"
+    """The field, that readers are asked for."""
     reason: str = "no-match"
 
     def __post_init__(self) -> None:
@@ -141,14 +142,9 @@ class ByField:
                 f"--split-by {self.pattern!r} is no regular expression: {error}"
             ) from error
 
-    @property
-    def group(self) -> str:
-        """The field that readers are asked for."""
-        return self.field
-
     def settings(self) -> dict[str, Setting]:
         """Return the choice by name."""
-        return {"split_by": self.pattern, "split_field": self.field}
+        return {"split_by": self.pattern, "split_field": self.group}
 
     def assign(
         self, times: NDArray[np.int64], groups: NDArray[np.int32], names: Names
@@ -186,7 +182,7 @@ def choose_cut(period: Period | None, pattern: str | None, field: str) -> Cut:
     if period is not None and pattern is None:
         return ByTime(period=period)
     if pattern is not None and period is None:
-        return ByField(pattern=pattern, field=field)
+        return ByField(pattern=pattern, group=field)
     raise ValueError("give either a period or a pattern to cut by")
 
 
@@ -251,8 +247,7 @@ class Splitter:
                     f"the collection would be cut into more than {_MAX_CRAWLS:,} crawls; the last "
                     f"is {label!r}. Choose a coarser --split or another --split-by"
                 )
-            choices = self._choices
             self.builders[label] = open_builder(
-                choices.levels, choices.sampling, self.names, self._memory
+                self._choices.levels, self._choices.sampling, self.names, self._memory
             )
         return self.builders[label]

@@ -4,18 +4,10 @@ import re
 from collections.abc import Iterator
 
 from crawlgauge.errors import SourceError
+from crawlgauge.sources import records
 from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.records import (
-    HTTP_STATUS,
-    MAX_HEADER_BYTES,
-    STATUS_LINE_BYTES,
-    Record,
-    RecordReader,
-    Stop,
-    Trouble,
-    refuse_other_format,
-)
+from crawlgauge.sources.records import Record, Stop, Trouble
 from crawlgauge.sources.what_counts import Settings
 
 _MAGIC = re.compile(rb"[\r\n]*filedesc:", re.IGNORECASE)
@@ -75,11 +67,11 @@ def read_arc(stream: Stream, intake: Intake, settings: Settings) -> Iterator[Non
     intake.collector.begin(has_pages=True)
     beginning = stream.beginning()
     if not looks_like_arc(beginning) and _find_start(beginning, 0) < 0:
-        refuse_other_format("ARC", stream)
+        records.refuse_other_format("ARC", stream)
     yield from _ArcReader(stream, intake, settings, beginning).read()
 
 
-class _ArcReader(RecordReader):
+class _ArcReader(records.RecordReader):
     """Reads the lines of ARC records."""
 
     title = "ARC"
@@ -104,14 +96,14 @@ class _ArcReader(RecordReader):
                 )
 
     def begins(self, place: int) -> bool:
-        end = self.data.find(b"\n", place, place + MAX_HEADER_BYTES)
+        end = self.data.find(b"\n", place, place + records.MAX_HEADER_BYTES)
         return end >= 0 and self._split_line(place, end) is not None
 
     def find_start(self, at: int) -> int:
         return _find_start(self.data, at)
 
     def read_header(self, at: int, next_member: int) -> Record:
-        limit = at + MAX_HEADER_BYTES
+        limit = at + records.MAX_HEADER_BYTES
         line_end = self.data.find(b"\n", at, limit)
         end = min(len(self.data), limit) if line_end < 0 else line_end
         fence = self.find_fence(at, end) if end > next_member else None
@@ -145,11 +137,11 @@ class _ArcReader(RecordReader):
     def _read_status(self, at: int, next_member: int, record: Record) -> re.Match[bytes] | None:
         """Return what an HTTP response begins with, if the body of the record is one."""
         body = record.body
-        wanted = min(record.end, body + STATUS_LINE_BYTES)
+        wanted = min(record.end, body + records.STATUS_LINE_BYTES)
         fence = self.find_fence(at, wanted) if wanted > next_member else None
         seen = min(wanted, len(self.data) if fence is None else fence)
         unsure = self._find_unsure(at, seen) if wanted > next_member else seen
-        status = HTTP_STATUS.match(self.data, body, unsure)
+        status = records.HTTP_STATUS.match(self.data, body, unsure)
         if unsure < seen and (status is None or status.end() == unsure):
             raise Stop(None)
         # What follows may be another digit.

@@ -25,25 +25,11 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
 from crawlgauge.errors import QUERY_PREFIX, SourceError
+from crawlgauge.sources import remote
 from crawlgauge.sources.captures import readable
 from crawlgauge.sources.columns import name_number
 from crawlgauge.sources.detect import find_format
 from crawlgauge.sources.lines import WARNING
-from crawlgauge.sources.remote import (
-    MAX_ASKED_SECONDS,
-    PassingFault,
-    RemoteFault,
-    RemotePath,
-    as_source_error,
-    conceal,
-    count_fetched,
-    explain,
-    is_remote,
-    is_web,
-    request_web,
-    sleep,
-    with_retries,
-)
 from crawlgauge.sources.what_counts import Settings
 
 CACHE_VARIABLE: Final = "CRAWLGAUGE_CACHE"
@@ -79,7 +65,6 @@ _TEXT_KEY = re.compile(rb"(?:\A|\n)[ \t\r]*\n(\S+)\s*\Z")
 _NO_CAPTURES = re.compile(rb"no captures found|not found: ", re.IGNORECASE)
 _EMPTY = re.compile(rb"\s*(?:\[\s*(?:\[[^\[\]]*\])?\s*\]\s*)?")
 _ENDINGS = {b"[": b"]", b"{": b"}"}
-_ANY_FORMAT = Settings()
 _ROWS_OF = {"cdx", "cdxj", "jsonl", "server-json"}
 _HOST_ALONE = re.compile(r"(https?://)?[^/]+/?")
 _NAMES_URL = re.compile(rb'"(url|original)')
@@ -116,7 +101,7 @@ def to_query(word: str) -> str:
     >>> to_query("cdx+https://example.net/cdx?url=*.example.org&output=json")
     'cdx+https://example.net/cdx?url=example.org&matchType=domain'
     """
-    if not (is_web(word) and is_remote(word)):
+    if not (remote.is_web(word) and remote.is_remote(word)):
         raise SourceError(
             f"{QUERY_PREFIX} stands before https:// or http://, the address of a server"
         )
@@ -136,7 +121,7 @@ def to_query(word: str) -> str:
             pairs[at : at + 1] = [(name, value[2:].removesuffix("/*")), ("matchType", "domain")]
         elif value.endswith("*"):
             pairs[at : at + 1] = [(name, value[:-1]), ("matchType", "prefix")]
-    return str(RemotePath(f"{address}?{_encode(pairs)}"))
+    return str(remote.RemotePath(f"{address}?{_encode(pairs)}"))
 
 
 def list_collections(word: str, rate_per_minute: float) -> dict[str, str] | None:
@@ -163,12 +148,12 @@ def list_collections(word: str, rate_per_minute: float) -> dict[str, str] | None
     def fetch() -> bytes:
         with (
             _take_turn(urlsplit(address).netloc, rate_per_minute),
-            request_web("GET", address, address) as answer,
+            remote.request_web("GET", address, address) as answer,
         ):
             return answer.read()
 
-    with as_source_error(address):
-        listing = with_retries(fetch, address)
+    with remote.as_source_error(address):
+        listing = remote.with_retries(fetch, address)
     try:
         apis = _read_collections(json.loads(listing))
     except (ValueError, TypeError, KeyError) as error:
@@ -181,7 +166,7 @@ def list_collections(word: str, rate_per_minute: float) -> dict[str, str] | None
         if place.hostname != urlsplit(address).hostname:
             raise SourceError(
                 f"{address} says that {name} is served elsewhere, at {place.hostname}; if that is "
-                f"right, ask there: {conceal(f'{QUERY_PREFIX}{api}?{text}')}"
+                f"right, ask there: {remote.conceal(f'{QUERY_PREFIX}{api}?{text}')}"
             )
         # A server behind another does not know its own scheme and port.
         own = urlsplit(address)._replace(path=place.path).geturl()
@@ -225,7 +210,6 @@ def _forget(folder: Path) -> None:
 class _Page(NamedTuple):
     """A page that is kept: JSON, and beside it the rows, compressed."""
 
-    path: Path
     n_pages: int | None
     mark: str
     """Differs for other content; empty where there is none."""
@@ -236,19 +220,20 @@ class _Page(NamedTuple):
     def load(cls, path: Path) -> "_Page":
         if not path.with_suffix(_ROWS).stat().st_size:
             raise FileNotFoundError(path)
-        return cls(path, **json.loads(path.read_bytes()))
-
-    def rows(self) -> Iterator[bytes]:
-        try:
-            with gzip.open(self.path.with_suffix(_ROWS)) as rows:
-                yield from iter(partial(rows.read, _CHUNK_BYTES), b"")
-        except (OSError, EOFError, zlib.error) as error:
-            self.path.unlink(missing_ok=True)
-            message = "a page of it that was kept is damaged, and is fetched anew if you try again"
-            raise OSError(errno.EIO, message, str(self.path)) from error
+        return cls(**json.loads(path.read_bytes()))
 
 
-_NO_PAGE = _Page(Path(), None, "", None)
+def _read_rows(path: Path) -> Iterator[bytes]:
+    """Yield the rows of a page that is kept."""
+    try:
+        with gzip.open(path.with_suffix(_ROWS)) as rows:
+            yield from iter(partial(rows.read, _CHUNK_BYTES), b"")
+    except (OSError, EOFError, zlib.error) as error:
+        path.unlink(missing_ok=True)
+        message = "a page of it that was kept is damaged, and is fetched anew if you try again"
+        raise OSError(errno.EIO, message, str(path)) from error
+
+
 _FIRST_PAGE, _ROWS = "00000.page", ".rows"
 _FIRST_STEP = {"showNumPages": "true"}
 
@@ -290,7 +275,7 @@ class Answer:
     ) -> None:
         _forget_old_answers()
         self._name, self._report, self._on_bytes = name, report, on_bytes
-        self._address = RemotePath(name).address.removeprefix(QUERY_PREFIX)
+        self._address = remote.RemotePath(name).address.removeprefix(QUERY_PREFIX)
         asked = dict(parse_qsl(urlsplit(name).query))
         self._is_filtered = bool(_FILTERING & asked.keys())
         self._rate = settings.rate_per_minute
@@ -342,7 +327,7 @@ class Answer:
 
     def _read(self) -> Generator[bytes, None, None]:
         """Yield the rows of all pages that can be had."""
-        number, page = 0, _NO_PAGE
+        number, page = 0, _Page(None, "", None)
         step: dict[str, str] | None = _FIRST_STEP
         while step is not None:
             path = self._folder / f"{number:05d}.page"
@@ -360,7 +345,7 @@ class Answer:
             if page.mark:
                 self._n_pages, self._n_pages_said = self._n_pages + 1, page.n_pages
                 self._on_bytes(0, self._n_pages, page.n_pages)
-                yield from page.rows()
+                yield from _read_rows(path)
                 # Lines and arrays of the next page begin on a line of their own.
                 yield b"\n"
         self.is_complete = True
@@ -385,7 +370,8 @@ class Answer:
         if key is not None and key == step.get("resumeKey"):
             reason = reason or "its server gives the same resume key again and again"
         if reason:
-            return self._miss(path, reason, "all that follows", None, None)
+            self._report_missing(path, reason, "all that follows")
+            return _Page(None, "", None)
         return self._keep(path, got, None, None if key is None else self._by_key(key))
 
     def _fetch_first(self, path: Path) -> _Page:
@@ -403,7 +389,9 @@ class Answer:
             return self._fetch_numbered(path, self._by_number(0, self._pywb), n_pages, "")
         got = self._ask(self._by_key())
         if got.refusal:
-            raise RemoteFault(f"{got.refusal}; is the address that of a CDX server?", self._name)
+            raise remote.RemoteFault(
+                f"{got.refusal}; is the address that of a CDX server?", self._name
+            )
         key = _find_key(got.tail)
         # Several pages fit into one answer where few of their rows are wanted.
         is_all = (n_pages in (None, 1) or self._is_filtered) and got.n_rows < _ROWS_PER_PAGE
@@ -414,7 +402,7 @@ class Answer:
             return self._fetch_numbered(path, self._by_number(0, self._wayback), n_pages, "")
         got = self._ask(self._by_key(limit=_NO_LIMIT))
         if got.refusal:
-            raise RemoteFault(f"{got.refusal} when asked for all rows", self._name)
+            raise remote.RemoteFault(f"{got.refusal} when asked for all rows", self._name)
         return self._keep(path, got, None, None)
 
     def _fetch_numbered(
@@ -429,22 +417,14 @@ class Answer:
         following = self._by_number(number + 1, step["fl"])
         if got.refusal:
             reason = f"its server says that there are {n_pages:,} pages, but {got.refusal}"
-            return self._miss(path, reason, "its rows", n_pages, following)
+            self._report_missing(path, reason, "its rows")
+            return _Page(n_pages, "", following)
         if number >= n_pages:
             _log.info("%s: there are more pages than its server says", self._name)
         return self._keep(path, got, max(n_pages, number + 1), following)
 
-    def _miss(
-        self,
-        path: Path,
-        reason: str,
-        lost: str,
-        n_pages: int | None,
-        following: dict[str, str] | None,
-    ) -> _Page:
-        """Report a page that cannot be had."""
+    def _report_missing(self, path: Path, reason: str, lost: str) -> None:
         self._report(f"page {int(path.stem) + 1} of it is missing: {reason}", lost)
-        return _Page(path, n_pages, "", following)
 
     def _keep(
         self, path: Path, got: _Got, n_pages: int | None, following: dict[str, str] | None
@@ -454,12 +434,11 @@ class Answer:
         What has no rows, or is not all by its server's own words, may be otherwise the next time,
         and is read but this once.
         """
-        page = _Page(path, n_pages, got.mark, following)
+        page = _Page(n_pages, got.mark, following)
         if got.mark:
             self._part.replace(path.with_suffix(_ROWS))
             if WARNING not in got.tail:
-                facts = {name: value for name, value in page._asdict().items() if name != "path"}
-                self._part.write_text(json.dumps(facts))
+                self._part.write_text(json.dumps(page._asdict()))
                 self._part.replace(path)
         return page
 
@@ -471,8 +450,8 @@ class Answer:
         address = f"{self._address}{joint}{_encode(step.items())}"
         self._n_refusals = 0
         try:
-            return with_retries(lambda: self._ask_once(address), self._name)
-        except RemoteFault as fault:
+            return remote.with_retries(lambda: self._ask_once(address), self._name)
+        except remote.RemoteFault as fault:
             if fault.status in (0, _TOO_MANY, _BUSY):
                 raise
             return _Got(refusal=str(fault.strerror))
@@ -483,7 +462,7 @@ class Answer:
         with _take_turn(urlsplit(address).netloc, self._rate) as put_off:
             self._n_requests += 1
             try:
-                answer = request_web("GET", address, self._name, {"Accept-Encoding": "gzip"})
+                answer = remote.request_web("GET", address, self._name, {"Accept-Encoding": "gzip"})
             except HTTPError as error:
                 if error.code in (_BAD_REQUEST, _NOT_FOUND):
                     with error:
@@ -498,11 +477,11 @@ class Answer:
 
     def _judge_fault(self, error: Exception) -> Exception:
         """Stay away for longer where a server asks for that, and give up before it blocks us."""
-        fault = explain(error, self._name)
-        if isinstance(fault, PassingFault) and fault.status in (_TOO_MANY, _BUSY):
+        fault = remote.explain(error, self._name)
+        if isinstance(fault, remote.PassingFault) and fault.status in (_TOO_MANY, _BUSY):
             self._n_refusals += 1
             if self._n_refusals == _MAX_REFUSALS:
-                return RemoteFault(
+                return remote.RemoteFault(
                     f"its server refuses to answer so often (status {fault.status}); try again in "
                     "an hour, or with a lower --rate",
                     *(self._name, fault.status),
@@ -521,7 +500,7 @@ class Answer:
             with gzip.GzipFile("", "wb", 1, part) as file:
                 while piece := answer.read1(_CHUNK_BYTES):
                     self._n_bytes += len(piece)
-                    count_fetched(len(piece))
+                    remote.count_fetched(len(piece))
                     self._on_bytes(len(piece), self._n_pages, self._n_pages_said)
                     data = piece if unpack is None else unpack.decompress(piece)
                     head += data[: _HEAD_BYTES - len(head)]
@@ -538,13 +517,13 @@ class Answer:
         start = head.lstrip()[:1]
         is_cut = unpack is not None and (not unpack.eof or bool(unpack.unused_data))
         if answer.length or is_cut or not tail.rstrip().endswith(_ENDINGS.get(start, b"")):
-            raise PassingFault("the answer ended early", self._name, _OK)
+            raise remote.PassingFault("the answer ended early", self._name, _OK)
         is_empty = len(head) < _HEAD_BYTES and _EMPTY.fullmatch(head) is not None
         refusal = "" if is_empty else _judge_rows(head)
         is_whole = tail[-1:] in (b"\n", b"") or start == b"["
         # No line end need follow a single value, such as a count.
         if not refusal and not is_whole and _read_value(head) is None:
-            raise PassingFault("the answer ended early", self._name, _OK)
+            raise remote.PassingFault("the answer ended early", self._name, _OK)
         kept = "" if is_empty else mark.hexdigest()[:16]
         return _Got(head, tail, max(n_lines, n_arrays), kept, refusal)
 
@@ -558,7 +537,7 @@ def _read_value(text: bytes) -> Any:  # noqa: ANN401 - whatever a server says
 
 def _judge_rows(head: bytes) -> str:
     """Return why an answer that begins so is none, or nothing."""
-    kind = find_format(head, _ANY_FORMAT, "").name
+    kind = find_format(head, Settings(), "").name
     if kind in _ROWS_OF and (kind != "jsonl" or _NAMES_URL.search(head)):
         return ""
     said = repr(readable(head.lstrip().split(b"\n")[0]))
@@ -594,13 +573,14 @@ def _take_turn(host: str, rate_per_minute: float) -> Iterator[Callable[[float], 
             with suppress(BlockingIOError):
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
-            sleep(_LOCK_SECONDS)
+            remote.sleep(_LOCK_SECONDS)
         file.seek(0)
         text = file.read(32)
         seconds = 60 / rate_per_minute
         with suppress(ValueError):
             # Clocks may have been set back.
-            sleep(min(float(text or 0) - time.time(), max(seconds, MAX_ASKED_SECONDS)))
+            longest = max(seconds, remote.MAX_ASKED_SECONDS)
+            remote.sleep(min(float(text or 0) - time.time(), longest))
         pauses = [seconds]
         try:
             _write_time(file, seconds)

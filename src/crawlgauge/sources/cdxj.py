@@ -11,7 +11,7 @@ from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.cdx import is_legend
 from crawlgauge.sources.columns import list_names
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.json_lines import Number, encode_text, list_scanned, parse_json
+from crawlgauge.sources.json_lines import Number, encode_text, list_scanned, parse_object
 from crawlgauge.sources.lines import UTF8_MARK, Line, report_cut_line, scan_lines
 from crawlgauge.sources.what_counts import Settings
 from crawlgauge.sources.zipnum import looks_like_zipnum_index
@@ -90,7 +90,7 @@ def read_cdxj(stream: Stream, intake: Intake, settings: Settings) -> Iterator[No
 def _check_group(stream: Stream, group: str, names: tuple[str, ...]) -> None:
     """See that captures have the field that they are grouped by."""
     lines = stream.beginning()[:_SAMPLE_BYTES].split(b"\n")
-    found = [members for line in lines if (members := _load(line[line.find(b"{") :]))]
+    found = [members for line in lines if (members := parse_object(line[line.find(b"{") :]))]
     if found and not any(_choose(item, names, "group") for item in found):
         raise SourceError(
             f"{stream.name} has no field {group!r} to cut crawls by; it has: "
@@ -114,7 +114,7 @@ def _take(intake: Intake, text: bytes, names: Mapping[str, tuple[str, ...]]) -> 
     if more and more[-1] in _NO_CAPTURES:
         intake.collector.exclude(more[-1].decode())
         return None
-    found = _load(text[words.end() :])
+    found = parse_object(text[words.end() :])
     if found is None:
         return "bad-json"
     fields: dict[str, Any] = {field: _choose(found, known, field) for field, known in names.items()}
@@ -127,12 +127,6 @@ def _take(intake: Intake, text: bytes, names: Mapping[str, tuple[str, ...]]) -> 
         is_revisit=more[-1:] == [b"revisit"],
         **fields,
     )
-
-
-def _load(text: bytes) -> dict[str, object] | None:
-    """Return a JSON object, or None if the text is none."""
-    found = parse_json(text)
-    return found if isinstance(found, dict) else None
 
 
 def _choose(found: dict[str, object], names: tuple[str, ...], field: str) -> bytes | None:

@@ -8,7 +8,7 @@ from crawlgauge.core.lines import CrawlLogScanner
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import Intake
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.json_lines import Number, encode_text, parse_json
+from crawlgauge.sources.json_lines import Number, encode_text, parse_object
 from crawlgauge.sources.lines import Line, scan_lines
 from crawlgauge.sources.urls import MAX_URL_BYTES
 from crawlgauge.sources.what_counts import Settings
@@ -123,6 +123,5 @@ def _take(intake: Intake, text: bytes, group: str | None) -> str | None:
 
 
 def _find_file(text: bytes) -> bytes | None:
-    found = parse_json(text)
-    name = found.get(_FILE_MEMBER) if isinstance(found, dict) else None
+    name = (parse_object(text) or {}).get(_FILE_MEMBER)
     return encode_text(name) if isinstance(name, str) and not isinstance(name, Number) else None

@@ -5,24 +5,17 @@ import logging
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
 from crawlgauge.errors import SourceError
+from crawlgauge.sources import remote
 from crawlgauge.sources.cdx_server import is_query, list_collections, to_query
 from crawlgauge.sources.decompress import STDIN, read_whole
 from crawlgauge.sources.folders import choose_files
-from crawlgauge.sources.remote import (
-    AnyPath,
-    RemotePath,
-    conceal,
-    expand_remote,
-    find_root,
-    is_remote,
-    local_name,
-    to_path,
-)
+from crawlgauge.sources.remote import AnyPath, RemotePath, is_remote, local_name, to_path
 from crawlgauge.sources.what_counts import DEFAULT_RATE
 
 _MAX_LIST_BYTES = 1 << 28
@@ -128,8 +121,8 @@ def _expand_plain(
     places = {
         word: _below(base, word) for word in words if word not in ("", STDIN) and not is_query(word)
     }
-    remote = [path for path in places.values() if isinstance(path, RemotePath)]
-    expanded = dict(zip(remote, expand_remote(remote), strict=True))
+    elsewhere = [path for path in places.values() if isinstance(path, RemotePath)]
+    expanded = dict(zip(elsewhere, remote.expand_remote(elsewhere), strict=True))
     for word in words:
         path = places.get(word)
         if isinstance(path, RemotePath):
@@ -184,7 +177,7 @@ def _expand_list(path: AnyPath, is_stated: bool) -> Iterator[str | AnyPath]:
         raise SourceError(f"the list of inputs {path} names no input")
     for word in words:
         if word.startswith("@") or word == STDIN:
-            shown = "@" * word.startswith("@") + conceal(word.removeprefix("@"))
+            shown = "@" * word.startswith("@") + remote.conceal(word.removeprefix("@"))
             raise SourceError(
                 f"the list of inputs {path} names {shown!r}; only files, folders and globs may "
                 "stand in a list"
@@ -192,7 +185,7 @@ def _expand_list(path: AnyPath, is_stated: bool) -> Iterator[str | AnyPath]:
     words = list(_expand_servers(words, DEFAULT_RATE))
     base = path.parent
     if isinstance(path, RemotePath) and not is_remote(words[0]):
-        base = find_root(path, words[0])
+        base = remote.find_root(path, words[0])
     yield from _expand_plain(words, base, is_stated)
 
 
@@ -210,13 +203,11 @@ def _local_below(base: Path | None, word: str) -> Path:
 
 def _find(path: Path) -> os.stat_result | None:
     """Return what the system knows of a file or folder, or None if there is none."""
-    try:
+    # No file's name has a zero byte in it, which is a ValueError.
+    missing = suppress(FileNotFoundError, NotADirectoryError, ValueError)
+    with remote.as_source_error(path), missing:
         return path.stat()
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        # No file's name has a zero byte in it.
-        return None
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from error
+    return None
 
 
 def identify_file(name: str) -> object:

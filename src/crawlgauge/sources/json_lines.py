@@ -61,7 +61,7 @@ def looks_like_json_lines(beginning: bytes) -> bool:
     if len(lines) == 1 and len(head) > _MAX_URL_BYTES:
         # The first line is so long that its end is not in sight.
         return True
-    return any(isinstance(parse_json(line), dict) for line in lines)
+    return any(parse_object(line) is not None for line in lines)
 
 
 def is_list_of_pages(beginning: bytes) -> bool:
@@ -270,6 +270,12 @@ def parse_json(text: bytes) -> object:
         return DECODER.decode(decoded)
     except (ValueError, RecursionError):
         return None
+
+
+def parse_object(text: bytes) -> dict[str, Any] | None:
+    """Return a JSON object as `parse_json` does, or None if the text is none."""
+    found = parse_json(text)
+    return found if isinstance(found, dict) else None
 
 
 def to_fields(values: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
@@ -379,7 +379,7 @@ class _Pump(Generic[T]):
     def __init__(self, items: Iterable[T]) -> None:
         self._items = items
         self._ready: queue.Queue[T | BaseException | None] = queue.Queue(maxsize=1)
-        self.is_closed = False
+        self._is_closed = False
         try:
             # It must not keep the process from its end.
             threading.Thread(target=self._work, name="remote", daemon=True).start()
@@ -395,6 +395,10 @@ class _Pump(Generic[T]):
                     raise item
                 return item
             _check_interruption()
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self._is_closed = True
 
     def _work(self) -> None:
         with suppress(_Closed), interruptible(self._check):
@@ -412,7 +416,7 @@ class _Pump(Generic[T]):
                 return self._ready.put(item, timeout=_POLL_SECONDS)
 
     def _check(self) -> None:
-        if self.is_closed:
+        if self._is_closed:
             raise _Closed
 
 
@@ -433,10 +437,8 @@ def with_retries(action: Callable[[], T], shown: str) -> T:
         was not met.
     """
     pump: _Pump[tuple[T]] = _Pump(_insist(lambda _: iter([(action(),)]), shown))
-    try:
+    with closing(pump):
         return pump.take()[0]  # type: ignore[index]
-    finally:
-        pump.is_closed = True
 
 
 def _insist(begin: Callable[[int], Iterator[Any]], shown: str, at: int = 0) -> Iterator[Any]:
@@ -820,7 +822,7 @@ class RemoteFile(io.BufferedIOBase):
     def close(self) -> None:
         """Close the file, and let its connections end."""
         if self._pump is not None:
-            self._pump.is_closed = True
+            self._pump.close()
         super().close()
 
     def _look(self, n_wanted: int) -> bytes:
@@ -848,7 +850,7 @@ class RemoteFile(io.BufferedIOBase):
     def _begin(self, n_wanted: int, *, is_next: bool) -> None:
         """Ask for what comes from the present place on: first for little, then for more."""
         if self._pump is not None:
-            self._pump.is_closed = True
+            self._pump.close()
         n_more = max(2 * self._n_next, _FIRST_BYTES) if is_next else _FIRST_BYTES
         self._n_next = min(n_more, BLOCK_BYTES)
         end = self._at + max(min(n_wanted, 2 * BLOCK_BYTES), self._n_next)
@@ -1041,12 +1043,9 @@ class RemotePath:
         OSError
             If it cannot be fetched.
         """
-        pump: _Pump[bytes] = _Pump(_fetch(self, self.stat(), start, end))
-        try:
+        with closing(_Pump(_fetch(self, self.stat(), start, end))) as pump:
             while (piece := pump.take()) is not None:
                 yield piece
-        finally:
-            pump.is_closed = True
 
     def glob(self, pattern: str) -> Iterator["RemotePath"]:
         """Yield the objects below that match a pattern, part by part, in order; ``**`` is any.

@@ -184,8 +184,12 @@ class _ArrayReader:
         while True:
             try:
                 value, end = DECODER.raw_decode(self._text, self._at)
-            except (json.JSONDecodeError, RecursionError) as error:
-                is_cut = _is_cut(error)
+            except json.JSONDecodeError as error:
+                # It may only go on behind the text.
+                n_behind = len(error.doc) - error.pos
+                is_cut = n_behind < _CUT_CHARACTERS or error.msg.startswith("Unterminated string")
+            except RecursionError:
+                is_cut = False
             else:
                 if self._text[self._at] in '[{"' or _VALUE_END.match(self._text, end):
                     return value, end
@@ -231,14 +235,6 @@ class _ArrayReader:
         self._n_bytes += len(_encode(self._text[self._n_counted : place]))
         self._n_counted = place
         return self._n_bytes
-
-
-def _is_cut(error: Exception) -> bool:
-    """Tell whether what was read is no JSON only because it goes on behind the text."""
-    if not isinstance(error, json.JSONDecodeError):
-        return False
-    n_behind = len(error.doc) - error.pos
-    return n_behind < _CUT_CHARACTERS or error.msg.startswith("Unterminated string")
 
 
 def _encode(text: str) -> bytes:

@@ -4,20 +4,10 @@ import re
 from collections.abc import Iterator
 
 from crawlgauge.errors import SourceError
+from crawlgauge.sources import records
 from crawlgauge.sources.captures import Intake, readable
 from crawlgauge.sources.decompress import Stream
-from crawlgauge.sources.records import (
-    BLANK_LINE,
-    HTTP_STATUS,
-    MAX_HEADER_BYTES,
-    MAX_HTTP_BYTES,
-    STATUS_LINE_BYTES,
-    Record,
-    RecordReader,
-    Stop,
-    Trouble,
-    refuse_other_format,
-)
+from crawlgauge.sources.records import Record, Stop, Trouble
 from crawlgauge.sources.what_counts import Settings
 
 _MAGIC = re.compile(rb"[\r\n]*WARC/\d+\.\d+")
@@ -38,8 +28,9 @@ _IDENTIFIED_TYPE = b"warc-identified-payload-type"
 _NAMES = b"|".join((_TYPE, _DATE, _LENGTH, _TARGET, _CONTENT_TYPE, _DIGEST, _IDENTIFIED_TYPE))
 _VALUE = rb"[\t\v\f\r ]*+:([^\n]*+(?:\n[ \t][^\n]*+)*+)"
 """Of a header field, behind its name. It goes on in lines that begin with white space."""
+_STATUS = records.HTTP_STATUS.pattern
 _HTTP_HEADER = re.compile(
-    rb"(?-i:" + HTTP_STATUS.pattern + rb")"
+    rb"(?-i:" + _STATUS + rb")"
     # Lines up to the media type, of which none is blank.
     rb"(?:[^\n]*+(?:\n(?!\r*\n|content-type[\t\v\f\r ]*+:)[^\n]*+)*+"
     rb"\ncontent-type[\t\v\f\r ]*+:([^\n]*+(?:\n[ \t][^\n]*+(?=\n))*+)(?=\n))?+",
@@ -58,7 +49,7 @@ _USUAL = re.compile(
     rb"|(?!(?i:length|type)[\s:])" + _OTHER_LINE + rb")"
     rb"|(?!\s|(?i:WARC|Content)-|WARC/)" + _OTHER_LINE + rb")++\r\n(?(1)(?(5)|(?!))|(?!))"
     # Then lines of HTTP up to the media type.
-    rb"()" + HTTP_STATUS.pattern + rb"[^\n]*+\n(?:(?!\r*\n|(?i:content-type)[\s:])[^\n]*+\n)*+"
+    rb"()" + _STATUS + rb"[^\n]*+\n(?:(?!\r*\n|(?i:content-type)[\s:])[^\n]*+\n)*+"
     rb"(?i:content-type): ?([^\s;]++) ?(?:;[^\n]*+)?+\r?\n(?![ \t])"
 )
 """A capture as most crawlers write it. What is odd in any way is read field by field."""
@@ -124,7 +115,7 @@ def read_warc(stream: Stream, intake: Intake, settings: Settings) -> Iterator[No
     # One whose beginning is lost has records further on.
     if not _FIRST_LINE.match(beginning) and not _START.search(beginning):
         if not looks_like_warc(beginning):
-            refuse_other_format("WARC", stream)
+            records.refuse_other_format("WARC", stream)
         raise SourceError(
             f"{stream.name} is WARC of a version before 0.18 or none at all: it begins with "
             f"{readable(beginning[:40])!r}; convert it to WARC 1.0 first"
@@ -140,7 +131,7 @@ def read_warc(stream: Stream, intake: Intake, settings: Settings) -> Iterator[No
         )
 
 
-class _WarcReader(RecordReader):
+class _WarcReader(records.RecordReader):
     """Reads headers of WARC records, and those of HTTP messages within.
 
     Attributes
@@ -224,7 +215,7 @@ class _WarcReader(RecordReader):
 
     def _find_header(self, at: int, next_member: int) -> tuple[int, int, int]:
         """Return where the first line of a header ends, where its last one does, and the body."""
-        data, limit = self.data, at + MAX_HEADER_BYTES
+        data, limit = self.data, at + records.MAX_HEADER_BYTES
         version = _VERSION.match(data, at, at + _VERSION_BYTES)
         if version is None:
             if _PART_OF_VERSION.fullmatch(data, at) and len(data) - at < _VERSION_BYTES:
@@ -265,13 +256,15 @@ class _WarcReader(RecordReader):
         self, at: int, next_member: int, body: int, end: int
     ) -> tuple[bytes | None, bytes | None]:
         """Return status and media type of the HTTP message that a body is, if it is one."""
-        wanted = min(end, body + MAX_HTTP_BYTES)
+        wanted = min(end, body + records.MAX_HTTP_BYTES)
         fence = self.find_fence(at, wanted) if wanted > next_member else None
         seen = min(wanted, len(self.data) if fence is None else fence)
         header = _HTTP_HEADER.match(self.data, body, seen)
         if seen < wanted:
-            is_enough = seen - body >= STATUS_LINE_BYTES
-            if not (is_enough if header is None else BLANK_LINE.search(self.data, body, seen)):
+            is_enough: object = seen - body >= records.STATUS_LINE_BYTES
+            if header is not None:
+                is_enough = records.BLANK_LINE.search(self.data, body, seen)
+            if not is_enough:
                 raise self.stop_short(fence, body)
         if header is None:
             return None, None
@@ -290,7 +283,7 @@ _FIRST_KIND = re.compile(rb"^warc-type[ \t]*:[ \t]*+(?!warcinfo)", re.IGNORECASE
 def _refuse_derivative(beginning: bytes, name: str) -> None:
     """Refuse WAT and WET files, told by the first record that is no warcinfo."""
     kind = _FIRST_KIND.search(beginning)
-    end = kind and BLANK_LINE.search(beginning, kind.end())
+    end = kind and records.BLANK_LINE.search(beginning, kind.end())
     if kind is None or end is None:
         return
     header = beginning[beginning.rfind(b"WARC/", 0, kind.start()) : end.start()].lower()

@@ -95,8 +95,8 @@ def _split(words: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Settings:
-    """All that the user wants of inputs; the collector of captures asks for the properties.
+class Wishes:
+    """What the user wants of inputs.
 
     Parameters
     ----------
@@ -108,23 +108,14 @@ class Settings:
         What is kept of them: their URLs, contents, texts.
     format, column
         The format of the inputs, and which column holds the URLs; None to find out.
-    is_split, group
-        Whether inputs are cut into crawls, and the field to cut them by; None for the time.
     max_expansion
         How many times its compressed size an input may have.
     keep_damaged
         Whether damage is noted and got over; else it is an error.
-    names
-        Numbers the hosts and media types of all captures.
     memory
         How many bytes reading, sorting and all else may take together.
     rate_per_minute
         How often a CDX server may be asked.
-    keeps_urls
-        Whether the URLs themselves are wanted, in the place of digests.
-    site, own_agents
-        Of access logs: the address of the host that the log is of, where its lines do not say it,
-        and parts of the names of crawlers whose fetches do not count.
     """
 
     key_rule: KeyRule = SURT
@@ -133,12 +124,31 @@ class Settings:
     levels: tuple[str, ...] = (BY_URL,)
     format: str | None = None
     column: str | None = None
-    is_split: bool = False
-    group: str | None = None
     max_expansion: float = DEFAULT_MAX_EXPANSION
     keep_damaged: bool = False
     memory: int = 1 << 31
     rate_per_minute: float = DEFAULT_RATE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Settings(Wishes):
+    """All that readers are asked for; the collector of captures asks for the properties.
+
+    Parameters
+    ----------
+    is_split, group
+        Whether inputs are cut into crawls, and the field to cut them by; None for the time.
+    names
+        Numbers the hosts and media types of all captures.
+    keeps_urls
+        Whether the URLs themselves are wanted, in the place of digests.
+    site, own_agents
+        Of access logs: the address of the host that the log is of, where its lines do not say it,
+        and parts of the names of crawlers whose fetches do not count.
+    """
+
+    is_split: bool = False
+    group: str | None = None
     names: Names = field(default_factory=Names)
     keeps_urls: bool = False
     site: str | None = None

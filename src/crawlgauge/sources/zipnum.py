@@ -7,13 +7,13 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from io import BufferedReader
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from crawlgauge.errors import SourceError
 from crawlgauge.sources.captures import readable
 from crawlgauge.sources.columns import list_names
 from crawlgauge.sources.decompress import Stream, read_whole
-from crawlgauge.sources.json_lines import parse_json
+from crawlgauge.sources.json_lines import parse_object
 from crawlgauge.sources.lines import read_lines, report_cut_line
 from crawlgauge.sources.remote import AnyPath, RemoteFault, RemotePath, is_remote, is_web, to_path
 
@@ -57,7 +57,8 @@ def looks_like_zipnum_index(beginning: bytes) -> bool:
     """
     lines = _first_lines(beginning)
     if lines and (meta := _META.fullmatch(lines[0])):
-        return str(_parse(meta["json"]).get("format")).startswith(_GZIPPED_CDXJ)
+        told = parse_object(meta["json"]) or {}
+        return str(told.get("format")).startswith(_GZIPPED_CDXJ)
     return bool(lines) and all(_ENTRY.fullmatch(line) for line in lines)
 
 
@@ -309,7 +310,7 @@ def _entries(stream: Stream) -> Iterator[_Entry]:
             if len(line) > _LONGEST_LINE:
                 line = line[:_LONGEST_LINE] + b"x"  # So that it is no entry.
             if meta := _META.fullmatch(line):
-                default = _parse(meta["json"]).get("filename", default)
+                default = (parse_object(meta["json"]) or {}).get("filename", default)
             elif entry := _read_entry(line):
                 yield entry
             elif found := _JSON_ENTRY.fullmatch(line):
@@ -325,7 +326,7 @@ def _entries(stream: Stream) -> Iterator[_Entry]:
 
 
 def _read_json_entry(key: bytes, text: bytes, default: object, name: str) -> _Entry:
-    entry = {"filename": default, **_parse(text)}
+    entry = {"filename": default, **(parse_object(text) or {})}
     part, *places = (str(entry.get(name, "")) for name in ("filename", "offset", "length"))
     if isinstance(entry["filename"], str) and all(map(_PLACE.fullmatch, places)):
         start, length = map(int, places)
@@ -377,11 +378,6 @@ def _first_lines(beginning: bytes) -> list[bytes]:
 def _is_part_file(path: bytes) -> bool:
     # A list of URLs with labels may well name archives, but hardly indexes.
     return path.endswith(_PART_ENDINGS) and (b"://" not in path or b"cdx" in path)
-
-
-def _parse(text: bytes) -> Mapping[str, Any]:
-    found = parse_json(text)
-    return found if isinstance(found, dict) else {}
 
 
 def _decode(name: bytes) -> str:

@@ -22,14 +22,7 @@ import numpy as np
 
 from crawlgauge.core.batch import Captures
 from crawlgauge.errors import SourceError, StoreError
-from crawlgauge.ingest.adding import (
-    Addition,
-    Reader,
-    SplitResult,
-    add_split,
-    add_to_store,
-    open_for_adding,
-)
+from crawlgauge.ingest import adding
 from crawlgauge.ingest.builder import MAX_ATTRIBUTES, LevelBuilder, SetBuilder
 from crawlgauge.ingest.crawl_list import NewCrawl, choose_crawls, find_all
 from crawlgauge.ingest.options import Choices, ReadOptions, choose_when_present
@@ -40,6 +33,7 @@ from crawlgauge.keys.rules import BY_URL
 from crawlgauge.keys.sampling import KEY_BITS, WHOLE, count_ranges
 from crawlgauge.locations import StrPath
 from crawlgauge.provenance import Input
+from crawlgauge.sources import zipnum
 from crawlgauge.sources.captures import MAX_EXAMPLES
 from crawlgauge.sources.cdx_server import is_query
 from crawlgauge.sources.columns import find_columns
@@ -49,11 +43,6 @@ from crawlgauge.sources.inputs import InputFiles, can_be_reread, identify_file
 from crawlgauge.sources.reading import ReadingProgress, ReadInputs
 from crawlgauge.sources.remote import RemotePath, is_remote
 from crawlgauge.sources.what_counts import Settings
-from crawlgauge.sources.zipnum import (
-    looks_like_zipnum_index,
-    looks_like_zipnum_locations,
-    read_cluster,
-)
 from crawlgauge.spark import tasks
 from crawlgauge.spark.session import Watcher, count_cores, explain_failure, map_items, watch_tasks
 from crawlgauge.spark.tasks import Piece
@@ -101,7 +90,7 @@ def add(
     append: bool = False,
     progress: Watcher | None = None,
     **options: Unpack[ReadOptions],
-) -> Addition:
+) -> adding.Addition:
     """Read the files of one crawl, or a table of its captures, into a store with Spark.
 
     The set has the same keys and counts as one that was read without Spark.
@@ -144,7 +133,7 @@ def add(
         _open(spark, store, options, progress) as (opened, choices),
         _reading(spark, table) as read,
     ):
-        return add_to_store(opened, crawl, choices, present, read=read)
+        return adding.add_to_store(opened, crawl, choices, present, read=read)
 
 
 def add_list(
@@ -156,9 +145,9 @@ def add_list(
     replace: bool = False,
     append: bool = False,
     progress: Watcher | None = None,
-    on_added: Callable[[Addition], None] | None = None,
+    on_added: Callable[[adding.Addition], None] | None = None,
     **options: Unpack[ReadOptions],
-) -> tuple[Addition, ...]:
+) -> tuple[adding.Addition, ...]:
     """Add all crawls of a list, or one of each file, with Spark, one after the other.
 
     Parameters
@@ -181,7 +170,7 @@ def add_list(
     with _open(spark, store, options, progress) as (opened, choices):
         for crawl in crawls:
             with _reading(spark) as read:
-                additions.append(add_to_store(opened, crawl, choices, present, read=read))
+                additions.append(adding.add_to_store(opened, crawl, choices, present, read=read))
             if on_added is not None:
                 on_added(additions[-1])
     return tuple(additions)
@@ -198,7 +187,7 @@ def split(
     replace: bool = False,
     progress: Watcher | None = None,
     **options: Unpack[ReadOptions],
-) -> SplitResult:
+) -> adding.SplitResult:
     """Cut a collection-wide index into crawls with Spark, in one pass over its files.
 
     Parameters
@@ -222,14 +211,14 @@ def split(
     cut = choose_cut(period, pattern, field)
     present, files = choose_when_present(replace=replace, append=False), find_all(inputs, options)
     with _open(spark, store, options, progress) as (opened, choices), _reading(spark) as read:
-        return add_split(opened, files, cut, choices, present, read=read)
+        return adding.add_split(opened, files, cut, choices, present, read=read)
 
 
 @contextmanager
 def _open(
     spark: "SparkSession", store: StrPath | None, options: ReadOptions, progress: Watcher | None
 ) -> Iterator[tuple[Store, Choices]]:
-    with open_for_adding(store, options) as (opened, chosen), watch_tasks(spark, progress):
+    with adding.open_for_adding(store, options) as (opened, chosen), watch_tasks(spark, progress):
         memory = chosen.memory if options.get("memory") else TASK_MEMORY
         yield opened, changed(chosen, memory=memory, engine="spark")
 
@@ -251,7 +240,7 @@ def _read_source(
 
 
 @contextmanager
-def _reading(spark: "SparkSession", table: "DataFrame | None" = None) -> Iterator[Reader]:
+def _reading(spark: "SparkSession", table: "DataFrame | None" = None) -> Iterator[adding.Reader]:
     """Give what reads crawls with Spark, from a table or from files; release what it has made."""
     from pyspark import StorageLevel
 
@@ -378,10 +367,10 @@ def _look(name: str, inputs: InputFiles, settings: Settings) -> Piece:
     try:
         with Stream(name) as stream:
             beginning = stream.beginning()
-            if looks_like_zipnum_index(beginning):
-                names = tuple(str(path) for path, _ in read_cluster(stream))
+            if zipnum.looks_like_zipnum_index(beginning):
+                names = tuple(str(path) for path, _ in zipnum.read_cluster(stream))
                 return changed(piece, leads_on=True, leads_to=names)
-            if looks_like_zipnum_locations(beginning):
+            if zipnum.looks_like_zipnum_locations(beginning):
                 return changed(piece, leads_on=True)
             is_plain = stream.place == stream.n_read
         if not is_plain or piece.n_bytes <= PIECE_BYTES:

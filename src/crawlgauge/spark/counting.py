@@ -18,14 +18,7 @@ from crawlgauge.overlaps import histories
 from crawlgauge.overlaps.counting import Counted, Counts, count_group, count_store, count_to_end
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS
 from crawlgauge.overlaps.table import OverlapTable
-from crawlgauge.spark.session import (
-    Watcher,
-    count_cores,
-    explain_failure,
-    map_items,
-    tell_driver,
-    watch_tasks,
-)
+from crawlgauge.spark import session
 from crawlgauge.spark.tasks import choose_bits
 from crawlgauge.store.catalogue import open_store
 from crawlgauge.store.crawl_set import CrawlSet
@@ -47,7 +40,7 @@ def overlaps(
     *,
     sample: str | float | None = None,
     level: str = "url",
-    progress: Watcher | None = None,
+    progress: session.Watcher | None = None,
 ) -> OverlapTable:
     """Count the overlaps of all crawls of a store with Spark.
 
@@ -75,7 +68,7 @@ def overlaps(
     """
     share = None if sample is None else str(sample)
     opened = open_store(find_store(store))
-    with watch_tasks(spark, progress):
+    with session.watch_tasks(spark, progress):
         return count_store(
             opened, sample=share, level=level, engine=partial(count_with_spark, spark)
         )
@@ -94,16 +87,16 @@ def _count_once(spark: "SparkSession", sets: Sequence[CrawlSet], threshold: int)
     """Return what pairs share, histories, and in which range the latter became too many."""
     from pyspark import StorageLevel
 
-    n_tasks = min(_MAX_GROUPS, _TASKS_PER_CORE * count_cores(spark))
+    n_tasks = min(_MAX_GROUPS, _TASKS_PER_CORE * session.count_cores(spark))
     bits = choose_bits(n_tasks, threshold)
     groups = [HashRange(number=n, bits=bits) for n in range(count_ranges(bits, threshold))]
     n_shared = np.zeros((len(sets), len(sets)), np.int64)
     total = MaskCounts(min(len(sets), MAX_HISTORY_CRAWLS))
     full = None
     count = partial(_count_group, sets, threshold)
-    counted = map_items(spark, groups, count, _SCHEMA).persist(StorageLevel.DISK_ONLY)
+    counted = session.map_items(spark, groups, count, _SCHEMA).persist(StorageLevel.DISK_ONLY)
     try:
-        with explain_failure("counting overlaps"):
+        with session.explain_failure("counting overlaps"):
             # All are counted at once for this, and fetched one after the other.
             counted.selectExpr("count(pairs)").collect()
             rows = counted.toLocalIterator(prefetchPartitions=True)
@@ -121,7 +114,7 @@ def _count_group(
     sets: Sequence[CrawlSet], threshold: int, group: HashRange
 ) -> list[pa.RecordBatch]:
     """Count the keys of a group of hash ranges."""
-    with tell_driver():
+    with session.tell_driver():
         n_shared, found, _ = count_group([_see(one) for one in sets], group, threshold)
     # If there are too many histories, these are too many for the driver too.
     columns = [pa.array([one.tobytes()]) for one in (n_shared, *found)]

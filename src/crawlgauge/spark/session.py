@@ -11,7 +11,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
@@ -115,7 +115,7 @@ def start(
     builder = SparkSession.builder.master(master)
     for key, value in {**_DEFAULTS, **_reach_this_code(master), **chosen}.items():
         builder = builder.config(key, value)
-    with _java_messages(shown=_LOG_LEVEL in chosen) as messages:
+    with nullcontext() if _LOG_LEVEL in chosen else _java_messages() as messages:
         try:
             session = builder.getOrCreate()
         except Exception as error:
@@ -157,14 +157,11 @@ def _reach_this_code(master: str) -> dict[str, str]:
 
 
 @contextmanager
-def _java_messages(*, shown: bool) -> Iterator[BinaryIO | None]:
+def _java_messages() -> Iterator[BinaryIO]:
     """Let Java, which is started within the block, write its messages to a file for good.
 
     What matters of them comes back as exceptions; the others would stand between ours.
     """
-    if shown:
-        yield None
-        return
     with tempfile.TemporaryFile() as messages, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sys.stderr.flush()
@@ -237,25 +234,23 @@ def watch_tasks(spark: "SparkSession", watcher: Watcher | None) -> Iterator[None
         yield
         return
     is_over = threading.Event()
-    thread = threading.Thread(
-        target=_watch, args=(context, watcher, is_over), name="watching-spark", daemon=True
-    )
+
+    def watch() -> None:
+        tracker, stages = context.statusTracker(), set[int]()
+        while not is_over.wait(_SECONDS_BETWEEN):
+            stages.update(tracker.getActiveStageIds())
+            found = [info for one in stages if (info := tracker.getStageInfo(one)) is not None]
+            if found:
+                done = sum(info.numCompletedTasks for info in found)
+                watcher(done, sum(info.numTasks for info in found))
+
+    thread = threading.Thread(target=watch, name="watching-spark", daemon=True)
     thread.start()
     try:
         yield
     finally:
         is_over.set()
         thread.join()
-
-
-def _watch(context: Any, watcher: Watcher, is_over: threading.Event) -> None:  # noqa: ANN401
-    tracker, stages = context.statusTracker(), set[int]()
-    while not is_over.wait(_SECONDS_BETWEEN):
-        stages.update(tracker.getActiveStageIds())
-        found = [info for number in stages if (info := tracker.getStageInfo(number)) is not None]
-        if found:
-            done = sum(info.numCompletedTasks for info in found)
-            watcher(done, sum(info.numTasks for info in found))
 
 
 # -------------------------------------------------------------------------------------- failures
