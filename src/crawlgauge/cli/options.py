@@ -83,9 +83,9 @@ _TYPES = {
 # ------------------------------------------------------------------ how they and commands are made
 
 
-def command(name: str | None = None) -> Callable[[Command], click.Command]:
+def command() -> Callable[[Command], click.Command]:
     """Make a command of a function, whose docstring is its help with examples and notes."""
-    return lambda function: click.command(name, click.Command, **_read_help(function))(function)
+    return lambda function: click.command(cls=click.Command, **_read_help(function))(function)
 
 
 def group(

@@ -18,7 +18,9 @@ from crawlgauge.report.words import explain_ranges, join, name_checks
 
 Row = dict[str, Cell]
 
-_DATA = "rows"
+ROWS = "rows"
+"""What a specification calls its data."""
+
 _DIGITS = 6
 
 
@@ -57,7 +59,7 @@ def make_chart(name: str, title: str, picture: Picture | str) -> Chart | NoChart
     specification: dict[str, Any] = sized.to_dict()
     # The data come in here, as checking them against the schema would take seconds.
     values = [{column: row.get(column) for column in columns} for row in picture.rows]
-    specification["datasets"] = {**specification.get("datasets", {}), _DATA: values}
+    specification["datasets"] = {**specification.get("datasets", {}), ROWS: values}
     del specification["config"]
     return Chart(
         name=name,
@@ -84,9 +86,9 @@ def significant(number: float | None) -> float | None:
 # ---------------------------- sentences that several captions share, no surer than the checks allow
 
 
-def explain_bars(numbers: Iterable[tuple[str, Estimate]]) -> str:
+def explain_bars(numbers: Iterable[Estimate]) -> str:
     """Say what the bars of a chart rest on, or why there are none."""
-    return join(*explain_ranges(numbers, "Bars", "bars"))
+    return join(*explain_ranges((("", number) for number in numbers), "Bars", "bars"))
 
 
 def say_trust(estimates: Estimates) -> str:
@@ -124,7 +126,7 @@ _FAINT = 0.25
 
 def base_chart() -> alt.Chart:
     """Return a chart of the figure's own data, without marks."""
-    return alt.Chart(alt.NamedData(name=_DATA))
+    return alt.Chart(alt.NamedData(name=ROWS))
 
 
 def dated_chart() -> alt.Chart:
@@ -205,13 +207,11 @@ _DATE = "utcFormat(datum.value, utcmonth(datum.value) === 0 ? '%Y' : '%b %Y')"
 _MARK_ROOM = 8
 
 
-def log_share_axis(title: str, shares: Iterable[float]) -> alt.Y:
+def log_share_axis(shares: Iterable[float]) -> alt.Y:
     """Return a logarithmic axis of containments, with labels in per cent.
 
     Parameters
     ----------
-    title
-        What the share is of.
     shares
         All that is drawn, above 0.
     """
@@ -219,7 +219,7 @@ def log_share_axis(title: str, shares: Iterable[float]) -> alt.Y:
     low, high = min(known) / _NARROW, max(known) * _NARROW
     return alt.Y(
         "containment:Q",
-        title=title,
+        title="Share found in the later crawl (log)",
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
         axis=alt.Axis(values=_log_ticks(low, high), format="~%", grid=True),
     )

@@ -3,7 +3,6 @@
 import datetime as dt
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import altair as alt
 
@@ -33,9 +32,6 @@ from crawlgauge.report.words import join, number_of, r_squared, spread
 
 # --------------------------------------------------------------- the pairs as rows, and in the fit
 
-
-CONTAINMENT_TITLE = "Share found in the later crawl (log)"
-"""Of all axes of containments."""
 
 _MANY = 500
 _SIZE, _SMALL_SIZE = 26, 7
@@ -131,11 +127,11 @@ def _cells(base: alt.Chart, color: alt.Color, tips: Sequence[alt.Tooltip]) -> al
     return lit(cells, PAIR, widths=(0, 1.5), pick=True)
 
 
-def _numbers(base: alt.Chart, text: Any, size: int, is_dark: str, number: str) -> alt.Chart:  # noqa: ANN401
+def _numbers(base: alt.Chart, size: int, is_dark: str, number: str) -> alt.Chart:
     """Write a number into each cell, white where the cell is dark."""
     white = alt.when(is_dark).then(alt.value("#ffffff"))
     written = base.mark_text(fontSize=size).transform_calculate(number=number)
-    return lit(written.encode(text=text, color=white.otherwise(alt.value("#000000"))), PAIR)
+    return lit(written.encode(text="number:N", color=white.otherwise(alt.value("#000000"))), PAIR)
 
 
 # --------------------------- figure 1a of the paper: how much of each crawl every other crawl holds
@@ -206,7 +202,7 @@ def _containment_layers(estimates: Estimates, rows: Sequence[Row]) -> list[alt.C
     if numbers_fit(len(estimates.crawls)):
         is_dark = f"datum.containment > {(min(shares) + max(shares)) / 2}"
         number = "format(100 * datum.containment, '.0f')"
-        layers.append(_numbers(base, alt.Text("number:N"), 8, is_dark, number))
+        layers.append(_numbers(base, 8, is_dark, number))
     return layers
 
 
@@ -293,7 +289,7 @@ def _residuals_layers(estimates: Estimates) -> list[alt.Chart]:
     if numbers_fit(n_crawls):
         is_dark = f"abs(datum.log_r) > {_DARK * most}"
         number = "abs(datum.log_r) < 0.005 ? '0' : format(100 * datum.log_r, '+.0f')"
-        return [cells, _numbers(base, "number:N", 7, is_dark, number)]
+        return [cells, _numbers(base, 7, is_dark, number)]
     # What lies below zero is marked: blue and orange look the same in print without colours.
     length = 0.55 * (heatmap_size(n_crawls)["height"] / n_crawls)
     signs = base.transform_filter("datum.log_r < 0").mark_tick(
@@ -349,7 +345,7 @@ def draw_decay(estimates: Estimates, _: Panels) -> Picture | str:
     pairs, noun = shared_pairs(estimates), things(estimates.level)
     if not pairs:
         return "no two crawls share anything"
-    axis = log_share_axis(CONTAINMENT_TITLE, [pair.containment for pair in pairs])
+    axis = log_share_axis([pair.containment for pair in pairs])
     points = pair_points(noun, len(pairs)).encode(
         x=lag_axis(max(pair.lag_years for pair in pairs)), y=axis
     )
@@ -403,7 +399,7 @@ def draw_decay_shapes(estimates: Estimates, _: Panels) -> Picture | str:
     ]
     shown = [share for curve in curves for share in curve.containment if share > 0]
     x = lag_axis(max(float(row["lag_years"] or 0) for row in rows))
-    y = log_share_axis(CONTAINMENT_TITLE, [*shown, *(pair.containment for pair in pairs)])
+    y = log_share_axis([*shown, *(pair.containment for pair in pairs)])
     legend = alt.Legend(title="Shape of decay", symbolType="stroke", symbolSize=300)
     scale = alt.Scale(domain=[curve.name for curve in curves])
     points = pair_points(things(estimates.level), len(pairs), style="muted")
@@ -528,7 +524,7 @@ def _layers(rows: list[Row], noun: str, n_pairs: int) -> list[alt.Chart]:
     longest = max(float(row["lag_years"] or 0) for row in rows)
     x = lag_axis(longest)
     # Bands may be wider than what there is to see.
-    y = log_share_axis(CONTAINMENT_TITLE, [float(row["containment"] or 0) for row in rows])
+    y = log_share_axis([float(row["containment"] or 0) for row in rows])
     line = base_chart().transform_filter("datum.series === 'line'").encode(x=x)
     low, high = alt.Y("low_least_squares:Q", title=""), alt.Y("high_least_squares:Q", title="")
     # A page may set this to a line through fewer crawls: {intercept, slope} of the logarithms.
@@ -714,7 +710,7 @@ def _line_layers(rows: list[Row]) -> list[alt.Chart]:
         .transform_calculate(begins=year)
         .encode(
             x=lag_axis(longest),
-            y=log_share_axis(CONTAINMENT_TITLE, shares),
+            y=log_share_axis(shares),
             color=alt.Color(
                 "begins:Q",
                 title="Date of the starting crawl",

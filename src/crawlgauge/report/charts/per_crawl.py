@@ -167,7 +167,7 @@ def _draw(
         caption=join(
             opening,
             extremes,
-            drawing.explain_bars([(name, number) for number in numbers]),
+            drawing.explain_bars(numbers),
             _say_unknown(estimates.crawls, numbers),
             closing,
             drawing.say_trust(estimates),
@@ -241,7 +241,7 @@ def draw_union(estimates: Estimates, _: Panels) -> drawing.Picture | str:
             "at the newest crawl."
             if union.n_alive.value is not None
             else None,
-            drawing.explain_bars([("union", number) for number in union.per_crawl]),
+            drawing.explain_bars(union.per_crawl),
             _say_unknown(estimates.crawls, union.per_crawl),
             union.caution,
             drawing.say_trust(estimates),

@@ -35,7 +35,7 @@ from crawlgauge.report.charts.chart import (
     themed,
     to_inline_svg,
 )
-from crawlgauge.report.charts.drawing import shared_beginning
+from crawlgauge.report.charts.drawing import ROWS, shared_beginning
 from crawlgauge.report.charts.figures import CHARTS
 from crawlgauge.report.page import answer, templates
 
@@ -131,16 +131,14 @@ def to_live(chart: Chart) -> dict[str, Any]:
     chart
         Not a dense one: of that the page has the picture only.
     """
-    values = [dict(zip(chart.columns, row, strict=True)) for row in chart.rows]
-    datasets = chart.specification.get("datasets", {})
-    own = [name for name, rows in datasets.items() if rows == values]
     # The script puts the rows into the specification, so that they stand in the page once.
-    others = {name: rows for name, rows in datasets.items() if name not in own}
+    others = {**chart.specification["datasets"]}
+    del others[ROWS]
     return {
         "name": chart.name,
         "columns": chart.columns,
         "rows": chart.rows,
-        "datasets": own,
+        "datasets": [ROWS],
         "specification": {**chart.specification, "datasets": others},
     }
 
