@@ -9,9 +9,8 @@ from dataclasses import replace
 import pytest
 
 import crawlgauge as cg
-from crawlgauge.report.blocks import render_blocks
+from crawlgauge.report.blocks import print_blocks, render_blocks
 from crawlgauge.report.estimate_blocks import to_blocks
-from crawlgauge.report.terminal import print_blocks
 
 MOST_LINES = 30
 

@@ -7,7 +7,8 @@ import pytest
 from crawlgauge.crawl import Crawl
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.provenance import Provenance
-from crawlgauge.report.crawls import describe_added, to_json, to_text
+from crawlgauge.report.blocks import render_blocks
+from crawlgauge.report.crawls import describe_added, to_blocks, to_json
 from crawlgauge.store.crawl_set import CrawlSet
 
 
@@ -114,7 +115,7 @@ def test_contents_and_texts_are_told_with_what_they_lack():
         "1 text of 90,000 captures (30,000 not HTML, told by their digest; not counted: 2,210 "
         "whose text is not known)"
     ) in " ".join(describe_added(*both).split())
-    header, _, first, second = to_text([plain, both]).splitlines()
+    header, _, first, second = render_blocks(to_blocks([plain, both])).splitlines()
     assert header.split() == ["crawl", "date", "URLs", "contents", "texts", "captures", "rejected"]
     assert first.split()[3:5] == ["–", "–"]
     assert second.split()[3:5] == ["80,000", "1"]
@@ -136,16 +137,16 @@ def test_further_members_follow_the_crawls():
 
 
 def test_the_list_is_the_golden_one(records, golden, capfd):
-    assert to_text(records) == golden("crawls_list.txt")
+    assert render_blocks(to_blocks(records)) == golden("crawls_list.txt")
     assert capfd.readouterr() == ("", "")
 
 
 def test_a_list_without_notes_has_no_column_for_them(records):
-    assert "note" not in to_text(records[:2])
+    assert "note" not in render_blocks(to_blocks(records[:2]))
 
 
 def test_an_empty_store_says_how_to_fill_it():
-    assert "crawlgauge add LABEL FILE..." in to_text([])
+    assert "crawlgauge add LABEL FILE..." in render_blocks(to_blocks([]))
 
 
 def test_an_added_crawl_is_one_sentence():

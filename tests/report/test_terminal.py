@@ -9,9 +9,8 @@ import sys
 
 import pytest
 
-from crawlgauge.report.blocks import Column, Grid, Paragraph, Trend, render_blocks
+from crawlgauge.report.blocks import Column, Grid, Paragraph, Trend, print_blocks, render_blocks
 from crawlgauge.report.estimate_blocks import to_blocks
-from crawlgauge.report.terminal import print_blocks
 
 
 def show(blocks, monkeypatch, width=80, colour=False):

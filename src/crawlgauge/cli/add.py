@@ -67,11 +67,10 @@ def add(
     pattern: str | None,
     split_field: str,
     date: str | None,
-    replace: bool,
     append: bool,
     store: str | None,
     spark: "RunSpark | None",
-    **reading: Any,  # noqa: ANN401 - the options of `options.reading`, and the levels
+    **reading: Any,  # noqa: ANN401 - those of `options.reading`, --levels and --replace
 ) -> int:
     r"""Read the files of a crawl into the store.
 
@@ -121,14 +120,14 @@ def add(
         if each or crawl_list is not None:
             on_added = None if wants_json() else _print_addition
             reading.update(each=words if each else None, append=append, on_added=on_added)
-            additions = many(crawl_list, replace=replace, **reading)
+            additions = many(crawl_list, **reading)
         elif is_cut:
             reading.update(period=period, pattern=pattern, field=split_field)
-            result = cut(words, replace=replace, **reading)
+            result = cut(words, **reading)
             additions = result.additions
         else:
             reading.update(date=date, append=append)
-            additions = (one(words[0], words[1:], replace=replace, **reading),)
+            additions = (one(words[0], words[1:], **reading),)
     if n_fetched := count_fetched():
         _log.info("fetched %s bytes in all", f"{n_fetched:,}")
     if is_cut:

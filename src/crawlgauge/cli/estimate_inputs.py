@@ -1,5 +1,6 @@
 """What the commands that estimate share: where the overlaps come from, and which of them count."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from crawlgauge.api import Fit
     from crawlgauge.overlaps.table import OverlapTable
 
+SPAN = ("since", "until", "exclude")
+"""The options of a window that say from when to when."""
+
 _SOURCES = (
     click.argument("table", required=False, type=options.FILE),
     option("--histories CSV", "Capture histories: history,count."),
@@ -27,6 +31,7 @@ _PERSISTENCE = option(
     "--persistence SHARE",
     "With two crawls only: the share of URLs that live on for a year, known from elsewhere.",
 )
+_WINDOW = (*SPAN, "min_lag", "regime")
 _PAIRS = (
     option("--min-lag N", "Leave out pairs less than N crawls apart.", type=int),
     option(
@@ -52,8 +57,8 @@ class EstimateInputs:
         What of the store is compared; None for URLs, or for what a table holds.
     persistence
         As for `crawlgauge.estimate`.
-    since, until, exclude, min_lag, regime
-        As for `crawlgauge.choose_window`.
+    window
+        The options of `crawlgauge.choose_window`.
     """
 
     table: str | None
@@ -62,11 +67,7 @@ class EstimateInputs:
     store: str | None
     level: str | None
     persistence: float | None = None
-    since: str | None
-    until: str | None
-    exclude: tuple[str, ...]
-    min_lag: int | None = None
-    regime: str | None = None
+    window: Mapping[str, Any]
 
     @property
     def counted_in(self) -> str | None:
@@ -94,14 +95,7 @@ class EstimateInputs:
         """
         from crawlgauge.model.window import choose_window
 
-        return choose_window(
-            self._read(),
-            since=self.since,
-            until=self.until,
-            exclude=self.exclude,
-            min_lag=self.min_lag,
-            regime=self.regime,
-        )
+        return choose_window(self._read(), **self.window)
 
     def _read(self) -> "OverlapTable":
         from crawlgauge import api
@@ -135,8 +129,9 @@ def _take(*chosen: Decorator) -> Decorator:
     def give(command: Command) -> Command:
         @wraps(command)
         def with_inputs(**given: Any) -> Any:  # noqa: ANN401 - options are of many types
+            window = {name: given.pop(name) for name in _WINDOW if name in given}
             names = [field.name for field in fields(EstimateInputs) if field.name in given]
-            inputs = EstimateInputs(**{name: given.pop(name) for name in names})
+            inputs = EstimateInputs(window=window, **{name: given.pop(name) for name in names})
             return command(inputs=inputs, **given)
 
         return options.stack(*chosen)(with_inputs)

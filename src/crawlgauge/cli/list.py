@@ -7,7 +7,7 @@ from crawlgauge.cli.options import is_quiet, wants_json
 from crawlgauge.cli.output import show_blocks
 
 
-@options.command("list")
+@options.command()
 @options.store
 @options.as_json
 def list(store: str | None) -> None:  # noqa: A001 - named as the command

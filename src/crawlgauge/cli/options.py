@@ -13,12 +13,6 @@ if TYPE_CHECKING:
 COMPLETE = "_CRAWLGAUGE_COMPLETE"
 """The variable by which the scripts of `crawlgauge completion` ask for words."""
 
-_STORE = "crawlgauge.store"
-"""Where the context of all commands keeps the --store that stood before the command."""
-
-_JSON = "crawlgauge.json"
-"""Where it keeps whether JSON is wanted."""
-
 _EXAMPLES = "\n\nExamples\n--------\n"
 _NOTES = "\n\nNotes\n-----\n"
 
@@ -89,9 +83,9 @@ _TYPES = {
 # ------------------------------------------------------------------ how they and commands are made
 
 
-def command(name: str | None = None) -> Callable[[Command], click.Command]:
+def command() -> Callable[[Command], click.Command]:
     """Make a command of a function, whose docstring is its help with examples and notes."""
-    return lambda function: click.command(name, click.Command, **_read_help(function))(function)
+    return lambda function: click.command(cls=click.Command, **_read_help(function))(function)
 
 
 def group(
@@ -163,13 +157,14 @@ def option(
     return click.option(*words, *([] if name is None else [name]), help=text, **more)
 
 
-def _keep_json(context: click.Context, _option: click.Parameter, value: bool) -> None:
-    context.meta[_JSON] = value
+def _keep(context: click.Context, parameter: click.Parameter, value: object) -> None:
+    """Keep the value for all commands: --json, and the --store that stands before a command."""
+    context.meta[f"crawlgauge.{parameter.name}"] = value
 
 
 def wants_json() -> bool:
     """Tell whether the user wants JSON."""
-    return bool(click.get_current_context().meta.get(_JSON))
+    return bool(click.get_current_context().meta.get("crawlgauge.as_json"))
 
 
 def _be_quiet(context: click.Context, _option: click.Parameter, value: bool) -> None:
@@ -202,13 +197,9 @@ def take_one(given: dict[str, object]) -> str | None:
     return names[0] if names else None
 
 
-def _keep_store(context: click.Context, _option: click.Parameter, value: str | None) -> None:
-    context.meta[_STORE] = value
-
-
 def _find_store(context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
     """Take the store that was named before the command if none is named after it."""
-    return context.meta.get(_STORE) if value is None else value
+    return context.meta.get("crawlgauge.store") if value is None else value
 
 
 def _offer_store(callback: Callable[..., Any], **more: Any) -> Decorator:  # noqa: ANN401
@@ -223,7 +214,7 @@ def _offer_store(callback: Callable[..., Any], **more: Any) -> Decorator:  # noq
 
 
 store = _offer_store(_find_store)
-store_of_all = _offer_store(_keep_store, expose_value=False)
+store_of_all = _offer_store(_keep, expose_value=False)
 quiet = option("-q --quiet", "Print errors only.", expose_value=False, callback=_be_quiet)
 level = option(
     "--level url|content|text",
@@ -231,7 +222,7 @@ level = option(
     "(text). Crawls must have been added with --levels.",
 )
 as_json = stack(
-    option("--json", "Print JSON.", name="as_json", expose_value=False, callback=_keep_json), quiet
+    option("--json", "Print JSON.", name="as_json", expose_value=False, callback=_keep), quiet
 )
 replace = option("--replace", "Replace the crawl if the store has one with this label.")
 

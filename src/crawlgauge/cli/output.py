@@ -46,13 +46,11 @@ def show(answer: "Answer", *, is_alarm: bool = False) -> None:
 
 def show_blocks(blocks: "Sequence[Block]") -> None:
     """Print blocks of text."""
-    if sys.stdout.isatty():
-        from crawlgauge.report.terminal import print_blocks
+    from crawlgauge.report.blocks import print_blocks, render_blocks
 
+    if sys.stdout.isatty():
         print_blocks(blocks, sys.stdout)
     else:
-        from crawlgauge.report.blocks import render_blocks
-
         click.echo(printable_lines(render_blocks(blocks)))
 
 

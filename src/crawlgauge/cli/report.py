@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from crawlgauge.cli import options
-from crawlgauge.cli.estimate_inputs import EstimateInputs, estimate_inputs
+from crawlgauge.cli.estimate_inputs import SPAN, EstimateInputs, estimate_inputs
 from crawlgauge.cli.options import option
 from crawlgauge.cli.output import show_crate, show_written
 from crawlgauge.cli.progress import show_progress
@@ -132,11 +132,5 @@ def _divide(inputs: EstimateInputs, by: str) -> "Answer":
     from crawlgauge.questions import estimate_strata
 
     with show_progress(f"reading crawls by {by}") as progress:
-        return estimate_strata(
-            inputs.store,
-            by=by,
-            since=inputs.since,
-            until=inputs.until,
-            exclude=inputs.exclude,
-            progress=progress,
-        )
+        span = {name: inputs.window[name] for name in SPAN}
+        return estimate_strata(inputs.store, by=by, progress=progress, **span)

@@ -143,7 +143,8 @@ def tell(name: str, blocks: Sequence[Block]) -> str:
         The answer.
     """
     opening = list(itertools.takewhile(lambda block: not _has_grid(block), blocks))
-    if len(opening) < len(blocks) and _is_heading(opening[-1][-1]):
+    is_cut = len(opening) < len(blocks)
+    if is_cut and getattr(opening[-1][-1], "role", "") == "heading":
         del opening[-1]
     return render_blocks([[Paragraph(text=f"<{name}>")], *opening])
 
@@ -168,10 +169,6 @@ def tell_in_html(blocks: Sequence[Block]) -> str:
 
 def _has_grid(block: Block) -> bool:
     return any(isinstance(item, Grid) for item in block)
-
-
-def _is_heading(item: Item) -> bool:
-    return isinstance(item, Paragraph) and item.role == "heading"
 
 
 def _cut(item: Item) -> Item:

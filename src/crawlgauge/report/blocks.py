@@ -4,15 +4,17 @@ import itertools
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from crawlgauge.errors import CrawlgaugeError
 from crawlgauge.report.words import MARKS, UNKNOWN, Phrase, Tone, with_range
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from crawlgauge.report.charts.chart import Chart, NoChart
 
 Role = Literal["answer", "heading", "text", "note", "fail", "warn"]
@@ -97,7 +99,6 @@ class Trend:
 
 
 Item = Paragraph | Grid | Trend
-Written = TypeVar("Written")
 Block = Sequence[Item]
 
 
@@ -185,15 +186,9 @@ _NARROWEST = 12
 """A column is never wrapped below this width: words would be torn apart."""
 
 _WIDTH = 88
-_NO_BREAK = "\N{NO-BREAK SPACE}"
-_UNIT = re.compile(r"(?<=\d) (?=(%|million|billion|trillion|years?|months?|days?)(?!\w))")
-
-
-def write_blocks(
-    blocks: Iterable[Block], write: Mapping[type, Callable[[Any], Written]]
-) -> list[list[Written]]:
-    """Write every item by its kind; kinds that cannot be written are left out."""
-    return [[write[type(item)](item) for item in block if type(item) in write] for block in blocks]
+NO_BREAK = "\N{NO-BREAK SPACE}"
+UNIT = re.compile(r"(?<=\d) (?=(%|million|billion|trillion|years?|months?|days?)(?!\w))")
+"""The space between a number and its unit, where no line is broken."""
 
 
 def render_blocks(blocks: Sequence[Block]) -> str:
@@ -202,7 +197,8 @@ def render_blocks(blocks: Sequence[Block]) -> str:
     Trends are left out: their numbers stand in a table.
     """
     ways: dict[type, Callable[[Any], str]] = {Paragraph: render_paragraph, Grid: _render_grid}
-    return "\n\n".join("\n".join(items) for items in write_blocks(blocks, ways))
+    written = ([ways[type(item)](item) for item in block if type(item) in ways] for block in blocks)
+    return "\n\n".join("\n".join(items) for items in written)
 
 
 def _render_grid(grid: Grid) -> str:
@@ -220,14 +216,14 @@ def render_paragraph(paragraph: Paragraph, width: int = _WIDTH) -> str:
         Of a line.
     """
     wrapped = textwrap.fill(
-        _UNIT.sub(_NO_BREAK, paragraph.text),
+        UNIT.sub(NO_BREAK, paragraph.text),
         width,
         initial_indent=paragraph.first,
         subsequent_indent=paragraph.rest,
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return wrapped.replace(_NO_BREAK, " ")
+    return wrapped.replace(NO_BREAK, " ")
 
 
 def render_table(
@@ -283,6 +279,100 @@ def _render_row(columns: Sequence[Column], cells: Sequence[str], widths: list[in
         ).rstrip()
         for parts in itertools.zip_longest(*wrapped, fillvalue="")
     ]
+
+
+# ------------------- blocks on a terminal: tables that fit its width, emphasis, and small pictures
+
+
+_STYLES: dict[Role, str] = {
+    "answer": "bold",
+    "heading": "bold",
+    "text": "",
+    "note": "dim",
+    "fail": "bold red",
+    "warn": "yellow",
+}
+_MOST_READABLE = 100
+"""Longer lines tire the eye."""
+_COLUMN_GAP = 2
+_BARS = "▁▂▃▄▅▆▇█"
+_MISSING = "·"
+
+
+def print_blocks(blocks: Sequence[Block], output: TextIO) -> None:
+    """Print blocks with a blank line between them.
+
+    Parameters
+    ----------
+    blocks
+        What to say.
+    output
+        A terminal.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(file=output, highlight=False, markup=False, emoji=False)
+
+    # Lines are broken by what they say; rich would part numbers from their units.
+    def print_paragraph(item: Paragraph) -> None:
+        text = render_paragraph(item, min(console.width, _MOST_READABLE))
+        console.print(Text(text, style=_STYLES[item.role]), soft_wrap=True)
+
+    def print_trend(item: Trend) -> None:
+        bars = (_draw_sparkline(item.values), "cyan")
+        console.print(Text.assemble(f"{item.name}: ", bars, f" {item.text}"), soft_wrap=True)
+
+    def print_grid(item: Grid) -> None:
+        table, least = _to_rich_table(item, console.width)
+        # A table that is too wide is broken by the terminal: nothing is cut off.
+        console.print(table, width=max(console.width, least), crop=False)
+
+    ways: dict[type, Callable[[Any], None]] = {
+        Paragraph: print_paragraph,
+        Trend: print_trend,
+        Grid: print_grid,
+    }
+    for number, block in enumerate(blocks):
+        if number:
+            console.print()
+        for item in block:
+            ways[type(item)](item)
+
+
+def _draw_sparkline(values: Sequence[float | None]) -> str:
+    """Draw numbers as bars of different heights, from zero to the largest."""
+    largest = max((value for value in values if value is not None), default=0.0)
+
+    def draw(value: float) -> str:
+        eighths = round(value / largest * len(_BARS)) if largest > 0 else 0
+        return _BARS[max(0, min(len(_BARS), eighths) - 1)]
+
+    return "".join(_MISSING if value is None else draw(value) for value in values)
+
+
+def _to_rich_table(grid: Grid, width: int) -> tuple["Table", int]:
+    """Return a table, and the least width that it takes."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    rows = grid.rows
+    if len(render_table(grid.columns, rows).split("\n")[1]) > width:
+        # Ranges go below their numbers.
+        rows = tuple(tuple(cell.replace(" (", "\n(") for cell in row) for row in rows)
+    least = 0
+    for column, cells in zip(grid.columns, zip(*rows, strict=True), strict=True):
+        is_prose = column.align == "left" and any(" " in cell for cell in cells)
+        pieces = [piece for cell in (column.header, *cells) for piece in cell.split("\n")]
+        words = [word for piece in pieces for word in piece.split()] if is_prose else pieces
+        longest = max(map(len, words))
+        least += longest + _COLUMN_GAP
+        table.add_column(Text(column.header), justify=column.align, min_width=longest)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table, least
 
 
 # ------------------------- a section: one question, its answer in a line, in blocks and in figures

@@ -1,22 +1,19 @@
 """The crawls of a store in words, for a terminal."""
 
-import json
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawlgauge.crawl import Crawl, format_time
-from crawlgauge.report.blocks import Block, Paragraph, render_blocks, tabulate
+from crawlgauge.report import result_json
+from crawlgauge.report.blocks import Block, Paragraph, tabulate
 from crawlgauge.report.words import UNKNOWN, grouped, number_of, read_toml
 
 if TYPE_CHECKING:
     from crawlgauge.store.crawl_set import CrawlSet
 
 # ------------------------------------ the crawls of a store as JSON, schema ``crawlgauge.crawls/1``
-
-
-SCHEMA = "crawlgauge.crawls/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +107,8 @@ def to_json(crawls: Sequence[Listed], **extra: object) -> str:
     ValueError
         If a number is not finite.
     """
-    document = {"schema": SCHEMA, "crawls": [to_dict(*listed) for listed in crawls], **extra}
-    return json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False)
+    listed = [to_dict(*each) for each in crawls]
+    return result_json.to_json({"schema": "crawlgauge.crawls/1", "crawls": listed, **extra})
 
 
 # --------------------------------------------------- the crawls of a store in words, for a terminal
@@ -122,11 +119,6 @@ _TABLE_WIDTH = 100
 
 _REASONS: Mapping[str, str] = read_toml("reasons")
 """A store that a later version has written may hold others, which are shown as they are."""
-
-
-def to_text(crawls: Sequence[Listed]) -> str:
-    """Return what `crawlgauge list` writes into a file or a pipe, without a final newline."""
-    return render_blocks(to_blocks(crawls))
 
 
 def to_blocks(crawls: Sequence[Listed]) -> list[Block]:

@@ -27,16 +27,10 @@ def to_csv(estimates: Estimates) -> str:
     text = io.StringIO()
     sheet = csv.writer(text, lineterminator="\n")
     sheet.writerow(_COLUMNS)
-    for quantity, crawl, date, number in _list_numbers(estimates):
-        cells = (number.value, number.low, number.high)
-        sheet.writerow(
-            [
-                *(quantity, crawl, date),
-                *("" if cell is None else str(cell) for cell in cells),
-                *(number.level if number.low is not None else "", number.basis),
-                number.reason or "",
-            ]
-        )
+    for *of_what, number in _list_numbers(estimates):
+        level = None if number.low is None else number.level
+        cells = (number.value, number.low, number.high, level, number.basis, number.reason)
+        sheet.writerow([*of_what, *cells])
     return text.getvalue()
 
 
@@ -56,12 +50,8 @@ def _list_numbers(estimates: Estimates) -> Iterator[tuple[str, str, str, Estimat
         yield "population", *of_crawl, row.population
     for name in ("coverage", "persistence", "half_life_years", "r_squared"):
         value = getattr(estimates.paper, name)
-        yield (
-            f"paper.{name}",
-            "",
-            "",
-            Estimate(value=value, reason="no line can be drawn" if value is None else None),
-        )
+        reason = "no line can be drawn" if value is None else None
+        yield f"paper.{name}", "", "", Estimate(value=value, reason=reason)
 
 
 def to_tex(estimates: Estimates) -> str:

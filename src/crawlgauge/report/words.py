@@ -268,16 +268,11 @@ class Explanation(NamedTuple):
 def _explain_all() -> dict[str, Explanation]:
     texts = dict(load_texts("checks.toml"))
     certainty = texts.pop("certainty")
-    return {
-        check: Explanation(
-            **{
-                part: parts[part].format(**certainty)
-                for part in Explanation._fields
-                if part in parts
-            }
-        )
-        for check, parts in texts.items()
-    }
+    explanations = {}
+    for check, parts in texts.items():
+        known = [part for part in Explanation._fields if part in parts]
+        explanations[check] = Explanation(**{p: parts[p].format(**certainty) for p in known})
+    return explanations
 
 
 EXPLANATIONS: Mapping[str, Explanation] = _explain_all()
@@ -309,7 +304,7 @@ def explain_check(check_id: str, checks: "Sequence[Check]") -> tuple[tuple[str, 
 def _describe(check: "Check") -> str:
     numbers = ""
     if check.effect is not None:
-        numbers = f", effect {check.effect:+.3f}".replace("-", "−")
+        numbers = f", effect {signed(check.effect)}"
     if check.threshold is not None:
         numbers += f", threshold {check.threshold:g}"
     return f"{check.status} ({STATUSES[check.status].meaning}{numbers}). {check.message}"

@@ -217,12 +217,12 @@ def test_the_glossary_is_that_of_the_documentation():
 
 def test_words_are_marked_where_they_first_occur():
     pieces = split_at_terms("Capture histories show coverage; half-lives and coverage do not.")
-    assert [(piece.text, piece.term) for piece in pieces if piece.term] == [
+    assert [(text, term) for text, term in pieces if term] == [
         ("Capture histories", "capture history"),
         ("coverage", "coverage"),
         ("half-lives", "half-life"),
     ]
-    assert "".join(piece.text for piece in pieces).endswith("and coverage do not.")
+    assert "".join(text for text, _ in pieces).endswith("and coverage do not.")
 
 
 def test_json_in_a_page_cannot_end_its_element():

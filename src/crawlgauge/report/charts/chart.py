@@ -72,7 +72,9 @@ def themed(
         With the larger letters of a page.
     """
     scale = _ON_SCREEN if on_screen else 1.0
-    whole = {**specification, "config": _configure(_THEME["dark" if dark else "light"], scale)}
+    sizes = {name: scale * size for name, size in _THEME["sizes"].items()}
+    config = _fill_in(_THEME["config"], {**_THEME["dark" if dark else "light"], **sizes})
+    whole = {**specification, "config": {**config, "view": {"stroke": None}}}
     if title is not None:
         width, height = specification["width"], specification["height"]
         n_letters = int(width / (_LETTER_WIDTH * _TITLE["fontSize"]))
@@ -80,12 +82,6 @@ def themed(
         whole["title"] = {"text": lines, "anchor": "start"}
         whole["height"] = height + len(lines) * _TITLE["lineHeight"] + _TITLE["offset"]
     return whole
-
-
-def _configure(colours: Mapping[str, Any], scale: float) -> dict[str, Any]:
-    sizes = {name: scale * size for name, size in _THEME["sizes"].items()}
-    config: dict[str, Any] = _fill_in(_THEME["config"], {**colours, **sizes})
-    return {**config, "view": {"stroke": None}}
 
 
 def _fill_in(part: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any TOML
@@ -212,9 +208,8 @@ class Chart:
 
 def to_inert(value: Cell) -> Cell:
     """Return what a spreadsheet does not take for a formula."""
-    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return "" if value is None else value
+    is_formula = isinstance(value, str) and value.startswith(_FORMULA_STARTS)
+    return f"'{value}" if is_formula else value
 
 
 # -------------------------------------- charts as pictures, drawn on this machine without a network

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,11 @@ from crawlgauge.report.words import explain_ranges, join, name_checks
 # --------------------------------------------------------------------------------- one description
 
 
-Channel = Any
-"""Altair's conditions are dictionaries that any channel takes."""
+Row = dict[str, Cell]
 
-Row = Mapping[str, Cell]
+ROWS = "rows"
+"""What a specification calls its data."""
 
-_DATA = "rows"
 _DIGITS = 6
 
 
@@ -60,7 +59,7 @@ def make_chart(name: str, title: str, picture: Picture | str) -> Chart | NoChart
     specification: dict[str, Any] = sized.to_dict()
     # The data come in here, as checking them against the schema would take seconds.
     values = [{column: row.get(column) for column in columns} for row in picture.rows]
-    specification["datasets"] = {**specification.get("datasets", {}), _DATA: values}
+    specification["datasets"] = {**specification.get("datasets", {}), ROWS: values}
     del specification["config"]
     return Chart(
         name=name,
@@ -87,9 +86,9 @@ def significant(number: float | None) -> float | None:
 # ---------------------------- sentences that several captions share, no surer than the checks allow
 
 
-def explain_bars(numbers: Iterable[tuple[str, Estimate]]) -> str:
+def explain_bars(numbers: Iterable[Estimate]) -> str:
     """Say what the bars of a chart rest on, or why there are none."""
-    return join(*explain_ranges(numbers, "Bars", "bars"))
+    return join(*explain_ranges((("", number) for number in numbers), "Bars", "bars"))
 
 
 def say_trust(estimates: Estimates) -> str:
@@ -119,9 +118,6 @@ def say_trust(estimates: Estimates) -> str:
 # --------------------------------------------------------------------- marks, and the chosen crawl
 
 
-CRAWL = ("crawl",)
-"""Columns that name the crawl of a mark."""
-
 PAIR = ("a", "b")
 """Columns that name the two crawls of a mark."""
 
@@ -130,7 +126,7 @@ _FAINT = 0.25
 
 def base_chart() -> alt.Chart:
     """Return a chart of the figure's own data, without marks."""
-    return alt.Chart(alt.NamedData(name=_DATA))
+    return alt.Chart(alt.NamedData(name=ROWS))
 
 
 def dated_chart() -> alt.Chart:
@@ -138,79 +134,60 @@ def dated_chart() -> alt.Chart:
     return base_chart().transform_calculate(when="toDate(datum.date)")
 
 
-def mark_at() -> alt.Chart:
-    """Return a chart without data, for what stands at one place."""
-    return alt.Chart(alt.InlineData(values=[{}]))
-
-
 def draw_band(number: Estimate, side: str) -> list[alt.Chart]:
     """Draw the range of a number, if it has one, across the axis ``x`` or ``y``."""
     if number.low is None or number.high is None:
         return []
     low, high = (alt.datum(significant(end)) for end in (number.low, number.high))
-    band = mark_at().mark_rect(style="band", clip=True)
+    band = _mark_at().mark_rect(style="band", clip=True)
     return [band.encode(**{side: low, f"{side}2": high})]
 
 
-def tooltip(*fields: str | tuple[str, str | None, str | None]) -> list[alt.Tooltip]:
-    """Return what is shown when one points at a mark.
-
-    Parameters
-    ----------
-    *fields
-        Columns with their types, or with a title and a format, where these are not None.
-    """
-    shown = []
-    for field in fields:
-        name, title, number_format = (field, None, None) if isinstance(field, str) else field
-        given = {"title": title, "format": number_format}
-        options: dict[str, Any] = {key: text for key, text in given.items() if text is not None}
-        shown.append(alt.Tooltip(name, **options))
-    return shown
+def draw_line(number: float | None, side: str, style: str = "guide") -> alt.Chart:
+    """Draw a line where the axis ``x`` or ``y`` has a number."""
+    line: alt.Chart = _mark_at().mark_rule(style=style).encode(**{side: alt.datum(number)})
+    return line
 
 
-def pickable(marks: alt.Chart, fields: Sequence[str]) -> alt.Chart:
-    """Let a click on a mark name its crawls, under the name that a page listens to.
-
-    Parameters
-    ----------
-    marks
-        The layer whose marks can be clicked.
-    fields
-        `CRAWL` or `PAIR`.
-    """
-    return marks.add_params(alt.selection_point(name="pick", fields=list(fields), on="click"))
+def _mark_at() -> alt.Chart:
+    """Return a chart without data, for what stands at one place."""
+    return alt.Chart(alt.InlineData(values=[{}]))
 
 
-def lit_opacity(fields: Sequence[str], plain: float = 1.0) -> Channel:
+def lit(
+    marks: alt.Chart,
+    fields: Sequence[str] = ("crawl",),
+    *,
+    opacity: float = 1.0,
+    widths: tuple[float, float] | None = None,
+    pick: bool = False,
+) -> alt.Chart:
     """Make marks faint unless they belong to the chosen crawl, or none is chosen.
 
     Parameters
     ----------
+    marks
+        The layer.
     fields
-        `CRAWL` or `PAIR`.
-    plain
-        Opacity while no crawl is chosen.
+        Columns that name the crawl of a mark, or `PAIR`.
+    opacity
+        While no crawl is chosen.
+    widths
+        Of the strokes: of other marks, and of those of the chosen crawl.
+    pick
+        Whether a click on a mark names its crawls, under the name that a page listens to.
     """
-    chosen = alt.when("chosen === null").then(alt.value(plain))
-    return chosen.when(_is_chosen(fields)).then(alt.value(1)).otherwise(alt.value(_FAINT))
-
-
-def lit_width(fields: Sequence[str], plain: float, lit: float) -> Channel:
-    """Draw marks with a stronger stroke if they belong to the chosen crawl.
-
-    Parameters
-    ----------
-    fields
-        `CRAWL` or `PAIR`.
-    plain, lit
-        Widths of the strokes of other marks and of those.
-    """
-    return alt.when(_is_chosen(fields)).then(alt.value(lit)).otherwise(alt.value(plain))
-
-
-def _is_chosen(fields: Sequence[str]) -> str:
-    return " || ".join(f"datum.{field} === chosen" for field in fields)
+    is_chosen = " || ".join(f"datum.{field} === chosen" for field in fields)
+    faint = alt.when("chosen === null").then(alt.value(opacity))
+    faint = faint.when(is_chosen).then(alt.value(1))
+    marks = marks.encode(opacity=faint.otherwise(alt.value(_FAINT)))
+    if widths is not None:
+        plain, strong = map(alt.value, widths)
+        marks = marks.encode(strokeWidth=alt.when(is_chosen).then(strong).otherwise(plain))
+    if pick:
+        click = alt.selection_point(name="pick", fields=list(fields), on="click")
+        marks = marks.add_params(click)
+    return marks
 
 
 # -------------------------------------------------------------- axes that are read without thinking
@@ -230,23 +207,19 @@ _DATE = "utcFormat(datum.value, utcmonth(datum.value) === 0 ? '%Y' : '%b %Y')"
 _MARK_ROOM = 8
 
 
-def log_share_axis(title: str, shares: Iterable[float], field: str = "containment") -> alt.Y:
-    """Return a logarithmic axis of shares, with labels in per cent.
+def log_share_axis(shares: Iterable[float]) -> alt.Y:
+    """Return a logarithmic axis of containments, with labels in per cent.
 
     Parameters
     ----------
-    title
-        What the share is of.
     shares
         All that is drawn, above 0.
-    field
-        The column.
     """
     known = list(shares)
     low, high = min(known) / _NARROW, max(known) * _NARROW
     return alt.Y(
-        f"{field}:Q",
-        title=title,
+        "containment:Q",
+        title="Share found in the later crawl (log)",
         scale=alt.Scale(type="log", domain=[low, high], nice=False),
         axis=alt.Axis(values=_log_ticks(low, high), format="~%", grid=True),
     )

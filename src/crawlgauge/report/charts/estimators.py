@@ -7,24 +7,7 @@ import altair as alt
 from crawlgauge.model.estimates import Estimates, EstimatorRow
 from crawlgauge.model.panels import Panels
 from crawlgauge.model.phrases import count, names, percent, things
-from crawlgauge.report.charts.drawing import (
-    CRAWL,
-    Picture,
-    base_chart,
-    count_axis,
-    date_axis,
-    dated_chart,
-    draw_band,
-    lit_opacity,
-    lit_width,
-    mark_at,
-    pickable,
-    range_axis,
-    rows_height,
-    share_axis,
-    significant,
-    tooltip,
-)
+from crawlgauge.report.charts import drawing
 from crawlgauge.report.words import CLOSED, join, number_of, with_range
 
 # ------------------------------------------- all estimators side by side, each with what it assumes
@@ -37,20 +20,20 @@ _KINDS = (_PAIRS, _OPEN, _CLOSED)
 _OF_PAIRS = ("paper-forward", "paper-backward", "two-way", "growth")
 
 
-def draw_estimators(estimates: Estimates, _: Panels) -> Picture | str:
+def draw_estimators(estimates: Estimates, _: Panels) -> drawing.Picture | str:
     """Draw the typical coverage that each estimator gives."""
     known = [row for row in estimates.estimators if row.coverage is not None]
     if not known:
         return "no estimator gives a coverage"
     known.sort(key=lambda row: _KINDS.index(_kind(row.name)))
-    return Picture(
+    return drawing.Picture(
         rows=[
             {
                 "estimator": row.name,
                 "kind": _kind(row.name),
-                "coverage": significant(row.coverage),
-                "persistence": significant(row.persistence),
-                "population": significant(row.population),
+                "coverage": drawing.significant(row.coverage),
+                "persistence": drawing.significant(row.persistence),
+                "population": drawing.significant(row.population),
                 "is_headline": "yes" if row.name == estimates.headline.estimator else "no",
             }
             for row in known
@@ -58,7 +41,7 @@ def draw_estimators(estimates: Estimates, _: Panels) -> Picture | str:
         layers=_estimator_layers(estimates, known),
         caption=_describe_estimators(estimates, known),
         alternative=f"A dot for each of {number_of(len(known), 'estimator')}. {_list_all(known)}.",
-        height=rows_height(len(known)),
+        height=drawing.rows_height(len(known)),
     )
 
 
@@ -70,16 +53,16 @@ def _kind(name: str) -> str:
 
 def _estimator_layers(estimates: Estimates, known: list[EstimatorRow]) -> list[alt.Chart]:
     typical, order = estimates.headline.coverage, [row.name for row in known]
-    most = max(typical.value or 0, *(significant(row.coverage) or 0 for row in known))
-    x = range_axis("Typical coverage", most * 1.05)
-    layers = draw_band(typical, "x")
+    most = max(typical.value or 0, *(drawing.significant(row.coverage) or 0 for row in known))
+    x = drawing.range_axis("Typical coverage", most * 1.05)
+    layers = drawing.draw_band(typical, "x")
     if most > 1:
-        layers.append(mark_at().mark_rule(style="guide").encode(x=alt.datum(1)))
+        layers.append(drawing.draw_line(1, "x"))
     present = {_kind(name) for name in order}
     scale = alt.Scale(domain=[kind for kind in _KINDS if kind in present])
     legend = alt.Legend(title="Estimated", direction="vertical", symbolSize=45)
     dots = (
-        base_chart()
+        drawing.base_chart()
         .mark_point(filled=True, size=50)
         .encode(
             x=x,
@@ -88,16 +71,16 @@ def _estimator_layers(estimates: Estimates, known: list[EstimatorRow]) -> list[a
             ),
             shape=alt.Shape("kind:N", scale=scale, legend=legend),
             color=alt.Color("kind:N", scale=scale, legend=legend),
-            tooltip=tooltip(
-                "estimator:N",
-                ("coverage:Q", None, ".1%"),
-                ("persistence:Q", None, ".1%"),
-                ("population:Q", None, ",.0f"),
-            ),
+            tooltip=[
+                alt.Tooltip("estimator:N"),
+                alt.Tooltip("coverage:Q", format=".1%"),
+                alt.Tooltip("persistence:Q", format=".1%"),
+                alt.Tooltip("population:Q", format=",.0f"),
+            ],
         )
     )
     ring = (
-        base_chart()
+        drawing.base_chart()
         .transform_filter("datum.is_headline === 'yes'")
         .mark_point(style="outline", size=150, shape="circle")
     )
@@ -126,13 +109,10 @@ def _describe_estimators(estimates: Estimates, known: list[EstimatorRow]) -> str
 
 
 def _list_all(known: list[EstimatorRow]) -> str:
-    parts = []
-    for kind in _KINDS:
-        alike = [row for row in known if _kind(row.name) == kind]
-        if alike:
-            shares = ", ".join(f"{row.name} {percent(row.coverage or 0)}" for row in alike)
-            parts.append(f"{kind}: {shares}")
-    return "; ".join(parts).capitalize()
+    kinds: dict[str, list[str]] = {}
+    for row in known:
+        kinds.setdefault(_kind(row.name), []).append(f"{row.name} {percent(row.coverage or 0)}")
+    return "; ".join(f"{kind}: {', '.join(shares)}" for kind, shares in kinds.items()).capitalize()
 
 
 # -------------------------- how far estimators with different assumptions agree from crawl to crawl
@@ -152,7 +132,7 @@ _TWO = 2
 _MUCH = 2
 
 
-def draw_agreement(estimates: Estimates, _: Panels) -> Picture | str:
+def draw_agreement(estimates: Estimates, _: Panels) -> drawing.Picture | str:
     """Draw the coverage of each crawl by every estimator that allows for turnover."""
     chosen = [
         row
@@ -165,24 +145,21 @@ def draw_agreement(estimates: Estimates, _: Panels) -> Picture | str:
             "capture histories are needed for more"
         )
     order = [row.name for row in chosen]
-    points = [
-        (crawl, row.name, significant(value))
+    rows: list[drawing.Row] = [
+        {
+            "crawl": crawl.label,
+            "date": crawl.date.isoformat(),
+            "estimator": row.name,
+            "coverage": drawing.significant(value),
+        }
         for row in chosen
         for crawl, value in zip(estimates.crawls, row.per_crawl, strict=True)
         if value is not None
     ]
     agreement, spread = estimates.agreement, _say_spread(estimates)
-    return Picture(
-        rows=[
-            {
-                "crawl": crawl.label,
-                "date": crawl.date.isoformat(),
-                "estimator": name,
-                "coverage": share,
-            }
-            for crawl, name, share in points
-        ],
-        layers=_agreement_layers([share or 0 for _, _, share in points], order),
+    return drawing.Picture(
+        rows=rows,
+        layers=_agreement_layers([float(row["coverage"] or 0) for row in rows], order),
         caption=join(
             f"Coverage of each crawl by {number_of(len(chosen), 'estimator')}: {', '.join(order)}.",
             spread,
@@ -200,19 +177,16 @@ def draw_agreement(estimates: Estimates, _: Panels) -> Picture | str:
 def _agreement_layers(shares: list[float], order: list[str]) -> list[alt.Chart]:
     scale = alt.Scale(domain=order)
     legend = alt.Legend(title="Estimator", columns=3, symbolSize=45)
-    base = dated_chart().encode(
-        x=date_axis(),
-        y=share_axis("Coverage", shares, "coverage", zero=False),
+    base = drawing.dated_chart().encode(
+        x=drawing.date_axis(),
+        y=drawing.share_axis("Coverage", shares, "coverage", zero=False),
         color=alt.Color("estimator:N", scale=scale, legend=legend),
-        tooltip=tooltip("crawl:N", "date:N", "estimator:N", ("coverage:Q", None, ".1%")),
+        tooltip=["crawl:N", "date:N", "estimator:N", alt.Tooltip("coverage:Q", format=".1%")],
     )
     lines = base.mark_line(strokeWidth=1, opacity=0.6)
-    points = base.mark_point(size=28).encode(
-        shape=alt.Shape("estimator:N", scale=scale, legend=legend),
-        opacity=lit_opacity(CRAWL),
-        strokeWidth=lit_width(CRAWL, 1.3, 2.6),
-    )
-    return [lines, pickable(points, CRAWL)]
+    shape = alt.Shape("estimator:N", scale=scale, legend=legend)
+    points = base.mark_point(size=28).encode(shape=shape)
+    return [lines, drawing.lit(points, widths=(1.3, 2.6), pick=True)]
 
 
 def _say_spread(estimates: Estimates) -> str:
@@ -230,7 +204,7 @@ def _say_spread(estimates: Estimates) -> str:
 _MAX_LABELLED = 12
 
 
-def draw_capture_frequencies(estimates: Estimates, _: Panels) -> Picture | str:
+def draw_capture_frequencies(estimates: Estimates, _: Panels) -> drawing.Picture | str:
     """Draw in how many crawls the URLs of the archive are."""
     noun, frequencies = things(estimates.level), estimates.capture_frequencies
     if frequencies is None:
@@ -241,9 +215,13 @@ def draw_capture_frequencies(estimates: Estimates, _: Panels) -> Picture | str:
         f"{percent(frequencies[0] / total)} of the {noun} are in just one crawl, "
         f"{percent(frequencies[-1] / total)} in every one."
     )
-    return Picture(
+    return drawing.Picture(
         rows=[
-            {"n_crawls": number, "n_urls": frequency, "share": significant(frequency / total)}
+            {
+                "n_crawls": number,
+                "n_urls": frequency,
+                "share": drawing.significant(frequency / total),
+            }
             for number, frequency in enumerate(frequencies, start=1)
         ],
         layers=_frequency_layers(frequencies, noun),
@@ -259,16 +237,18 @@ def draw_capture_frequencies(estimates: Estimates, _: Panels) -> Picture | str:
 
 
 def _frequency_layers(frequencies: tuple[int, ...], noun: str) -> list[alt.Chart]:
-    base = base_chart().encode(
+    base = drawing.base_chart().encode(
         x=alt.X(
             "n_crawls:O",
             title="Number of crawls that hold it",
             axis=alt.Axis(labelAngle=0, labelOverlap="greedy"),
         ),
-        y=count_axis("Held by exactly that many", noun, frequencies, "n_urls"),
-        tooltip=tooltip(
-            ("n_crawls:O", "crawls", None), ("n_urls:Q", noun, ","), ("share:Q", None, ".1%")
-        ),
+        y=drawing.count_axis("Held by exactly that many", noun, frequencies, "n_urls"),
+        tooltip=[
+            alt.Tooltip("n_crawls:O", title="crawls"),
+            alt.Tooltip("n_urls:Q", title=noun, format=","),
+            alt.Tooltip("share:Q", format=".1%"),
+        ],
     )
     bars = base.mark_bar()
     if len(frequencies) > _MAX_LABELLED:

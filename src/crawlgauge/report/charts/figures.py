@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from crawlgauge.errors import CrawlgaugeError, FitError
 from crawlgauge.model.estimates import Estimates
@@ -31,9 +31,6 @@ from crawlgauge.report.words import read_toml
 
 __all__ = ["Figures"]
 
-FigureT = TypeVar("FigureT", Chart, Chart | NoChart)
-
-
 # -------------------------------------------- all charts, in the order in which a report shows them
 
 
@@ -48,17 +45,12 @@ class Kind(NamedTuple):
     draw: Callable[[Estimates, Panels], Picture | str]
 
 
-def _find_charts() -> dict[str, Kind]:
-    """Return the charts that ``charts.toml`` lists, each with its function ``draw_NAME``."""
-    functions = {key: each for module in _MODULES for key, each in vars(module).items()}
-    return {
-        name: Kind(texts["section"], texts["title"], functions[f"draw_{name.replace('-', '_')}"])
-        for name, texts in read_toml("charts/charts").items()
-    }
-
-
-_MODULES = (per_crawl, pairs, planning, estimators)
-CHARTS: Mapping[str, Kind] = _find_charts()
+_FUNCTIONS = vars(per_crawl) | vars(pairs) | vars(planning) | vars(estimators)
+CHARTS: Mapping[str, Kind] = {
+    name: Kind(texts["section"], texts["title"], _FUNCTIONS[f"draw_{name.replace('-', '_')}"])
+    for name, texts in read_toml("charts/charts").items()
+}
+"""What ``charts.toml`` lists, each with its function ``draw_NAME``."""
 
 
 def try_chart(name: str, estimates: Estimates, panels: Panels) -> Chart | NoChart:
@@ -99,7 +91,7 @@ WIDTHS = {84: (COLUMN_WIDTH, HEIGHT), 174: (PAGE_WIDTH, PAGE_HEIGHT)}
 """Width and height of pictures, by the millimetres of a paper's columns."""
 
 
-def _fit_width(figure: FigureT, width: int | None) -> FigureT:
+def _fit_width(figure: Chart | NoChart, width: int | None) -> Chart | NoChart:
     """Give a chart one of the two sizes; one with a row for each of some names keeps its height."""
     if isinstance(figure, NoChart) or width is None:
         return figure
@@ -201,8 +193,8 @@ class Figures:
         make_folder(place)
         figures = try_charts(self.estimates, self.panels)
         contents = {
-            f"{chart.name}.{form}": render_chart(_fit_width(chart, width), form, has_title=titles)
-            for chart in figures
+            f"{chart.name}.{form}": render_chart(chart, form, has_title=titles)
+            for chart in (_fit_width(figure, width) for figure in figures)
             if isinstance(chart, Chart)
             for form in (*wanted, "csv")
         }

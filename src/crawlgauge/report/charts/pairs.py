@@ -2,18 +2,16 @@
 
 import datetime as dt
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import altair as alt
 
+from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimates, PairResidual, StartFit
 from crawlgauge.model.panels import FittedUrn, LineBands, Panels, published_line
 from crawlgauge.model.paper import PooledLine, half_life
 from crawlgauge.model.phrases import count, names, per_year, percent, percent_range, span, things
-from crawlgauge.report.charts.chart import Cell
 from crawlgauge.report.charts.drawing import (
-    CRAWL,
     PAIR,
     Picture,
     Row,
@@ -23,23 +21,17 @@ from crawlgauge.report.charts.drawing import (
     dated_chart,
     heatmap_size,
     lag_axis,
-    lit_opacity,
-    lit_width,
+    lit,
     log_share_axis,
     numbers_fit,
-    pickable,
     say_trust,
     share_axis,
     significant,
-    tooltip,
 )
 from crawlgauge.report.words import join, number_of, r_squared, spread
 
 # --------------------------------------------------------------- the pairs as rows, and in the fit
 
-
-CONTAINMENT_TITLE = "Share found in the later crawl (log)"
-"""Of all axes of containments."""
 
 _MANY = 500
 _SIZE, _SMALL_SIZE = 26, 7
@@ -51,21 +43,15 @@ def shared_pairs(estimates: Estimates) -> list[PairResidual]:
     return [pair for pair in estimates.residuals if pair.n_shared]
 
 
-def list_pairs(estimates: Estimates, *, shared: bool = False) -> list[dict[str, Cell]]:
-    """Return a row for each known pair, or each that shares something, the earlier crawl first."""
+def list_pairs(estimates: Estimates, pairs: Iterable[PairResidual]) -> list[Row]:
+    """Return a row for each of these pairs, the earlier crawl first."""
     crawls, paper = {crawl.label: crawl for crawl in estimates.crawls}, estimates.paper
     rows = []
-    for pair in shared_pairs(estimates) if shared else estimates.residuals:
+    for pair in pairs:
         a, b, expected = crawls[pair.a], crawls[pair.b], None
         if paper.coverage is not None and paper.persistence is not None:
             expected = paper.coverage * paper.persistence**pair.lag_years
-        row: dict[str, Cell] = {
-            "a": a.label,
-            "date_a": a.date.isoformat(),
-            "n_a": a.n_urls,
-            "b": b.label,
-            "date_b": b.date.isoformat(),
-            "n_b": b.n_urls,
+        found: Row = {
             "lag_years": significant(pair.lag_years),
             "n_shared": pair.n_shared,
             "containment": significant(pair.containment),
@@ -73,8 +59,15 @@ def list_pairs(estimates: Estimates, *, shared: bool = False) -> list[dict[str, 
             "expected": significant(expected),
             "r": None if pair.log_r is None else significant(math.exp(pair.log_r)),
         }
-        rows.append(row)
+        rows.append(_list_sides(a, b) | found)
     return rows
+
+
+def _list_sides(a: Crawl, b: Crawl) -> Row:
+    sides: Row = {}
+    for side, crawl in (("a", a), ("b", b)):
+        sides |= {side: crawl.label, f"date_{side}": str(crawl.date), f"n_{side}": crawl.n_urls}
+    return sides
 
 
 def pair_points(noun: str, n_pairs: int, style: str = "data") -> alt.Chart:
@@ -90,15 +83,9 @@ def pair_points(noun: str, n_pairs: int, style: str = "data") -> alt.Chart:
         ``data``, or ``muted`` where something else stands before them.
     """
     is_many = n_pairs > _MANY
-    points = base_chart().mark_point(style=style, size=_SMALL_SIZE if is_many else _SIZE)
-    return pickable(
-        points.encode(
-            opacity=lit_opacity(PAIR, _SMALL_OPACITY if is_many else _OPACITY),
-            strokeWidth=lit_width(PAIR, 1, 2.2),
-            tooltip=pair_tooltip(noun),
-        ),
-        PAIR,
-    )
+    size, opacity = (_SMALL_SIZE, _SMALL_OPACITY) if is_many else (_SIZE, _OPACITY)
+    points = base_chart().mark_point(style=style, size=size).encode(tooltip=pair_tooltip(noun))
+    return lit(points, PAIR, opacity=opacity, widths=(1, 2.2), pick=True)
 
 
 def say_left_out(estimates: Estimates) -> str:
@@ -112,19 +99,19 @@ def say_left_out(estimates: Estimates) -> str:
 
 def pair_tooltip(noun: str) -> list[alt.Tooltip]:
     """Return what is shown of a pair when one points at it."""
-    return tooltip(
-        ("a:N", "crawl a", None),
-        ("date_a:N", "date of a", None),
-        ("n_a:Q", f"{noun} of a", ","),
-        ("b:N", "crawl b", None),
-        ("date_b:N", "date of b", None),
-        ("n_b:Q", f"{noun} of b", ","),
-        ("n_shared:Q", f"shared {noun}", ","),
-        ("containment:Q", "share of a found in b", ".1%"),
-        ("containment_backward:Q", "share of b found in a", ".1%"),
-        ("expected:Q", "expected by the published line", ".1%"),
-        ("r:Q", "R, found over expected", ".3f"),
-    )
+    return [
+        alt.Tooltip("a:N", title="crawl a"),
+        alt.Tooltip("date_a:N", title="date of a"),
+        alt.Tooltip("n_a:Q", title=f"{noun} of a", format=","),
+        alt.Tooltip("b:N", title="crawl b"),
+        alt.Tooltip("date_b:N", title="date of b"),
+        alt.Tooltip("n_b:Q", title=f"{noun} of b", format=","),
+        alt.Tooltip("n_shared:Q", title=f"shared {noun}", format=","),
+        alt.Tooltip("containment:Q", title="share of a found in b", format=".1%"),
+        alt.Tooltip("containment_backward:Q", title="share of b found in a", format=".1%"),
+        alt.Tooltip("expected:Q", title="expected by the published line", format=".1%"),
+        alt.Tooltip("r:Q", title="R, found over expected", format=".3f"),
+    ]
 
 
 def _heatmap_base(estimates: Estimates, down: str, across: str) -> alt.Chart:
@@ -136,25 +123,15 @@ def _heatmap_base(estimates: Estimates, down: str, across: str) -> alt.Chart:
 
 
 def _cells(base: alt.Chart, color: alt.Color, tips: Sequence[alt.Tooltip]) -> alt.Chart:
-    cells = base.mark_rect().encode(
-        color=color,
-        opacity=lit_opacity(PAIR),
-        strokeWidth=lit_width(PAIR, 0, 1.5),
-        tooltip=tips,
-    )
-    return pickable(cells, PAIR)
+    cells = base.mark_rect().encode(color=color, tooltip=tips)
+    return lit(cells, PAIR, widths=(0, 1.5), pick=True)
 
 
-def _numbers(base: alt.Chart, text: Any, size: int, is_dark: str, number: str) -> alt.Chart:  # noqa: ANN401
+def _numbers(base: alt.Chart, size: int, is_dark: str, number: str) -> alt.Chart:
     """Write a number into each cell, white where the cell is dark."""
     white = alt.when(is_dark).then(alt.value("#ffffff"))
-    numbers = base.mark_text(fontSize=size).encode(
-        text=text,
-        color=white.otherwise(alt.value("#000000")),
-        opacity=lit_opacity(PAIR),
-    )
-    written: alt.Chart = numbers.transform_calculate(number=number)
-    return written
+    written = base.mark_text(fontSize=size).transform_calculate(number=number)
+    return lit(written.encode(text="number:N", color=white.otherwise(alt.value("#000000"))), PAIR)
 
 
 # --------------------------- figure 1a of the paper: how much of each crawl every other crawl holds
@@ -189,24 +166,18 @@ def draw_containment(estimates: Estimates, _: Panels) -> Picture | str:
     )
 
 
-def _list_cells(estimates: Estimates) -> list[dict[str, Cell]]:
-    pairs = list_pairs(estimates)
-    cells: list[dict[str, Cell]] = [{**pair, "kind": _FORWARD} for pair in pairs]
+def _list_cells(estimates: Estimates) -> list[Row]:
+    pairs = list_pairs(estimates, estimates.residuals)
+    cells: list[Row] = [{**pair, "kind": _FORWARD} for pair in pairs]
     cells += [{**_swap(pair), "kind": _BACKWARD} for pair in pairs]
     for crawl, share in zip(estimates.crawls, estimates.paper.self_intersections, strict=True):
         if share is not None:
-            cell: dict[str, Cell] = {"containment": significant(share), "kind": _SELF}
-            for side in "ab":
-                cell |= {
-                    side: crawl.label,
-                    f"date_{side}": crawl.date.isoformat(),
-                    f"n_{side}": crawl.n_urls,
-                }
-            cells.append(cell)
+            own: Row = {"containment": significant(share), "kind": _SELF}
+            cells.append(_list_sides(crawl, crawl) | own)
     return cells
 
 
-def _swap(pair: dict[str, Cell]) -> dict[str, Cell]:
+def _swap(pair: Row) -> Row:
     """Return a pair seen from its later crawl; expectation and R are of the other direction."""
     swapped = {**pair, "expected": None, "r": None}
     for one, other in _SWAPPED.items():
@@ -225,13 +196,13 @@ def _containment_layers(estimates: Estimates, rows: Sequence[Row]) -> list[alt.C
         scale=alt.Scale(domain=[min(shares), max(shares)]),
         legend=alt.Legend(format="~%", tickCount=4, gradientLength=180),
     )
-    tips = [*tooltip(("kind:N", "share of a", None)), *pair_tooltip(noun)]
+    tips = [alt.Tooltip("kind:N", title="share of a"), *pair_tooltip(noun)]
     own = base.transform_filter(f"datum.kind === '{_SELF}'")
     layers = [_cells(base, color, tips), own.mark_rect(style="outline").encode()]
     if numbers_fit(len(estimates.crawls)):
         is_dark = f"datum.containment > {(min(shares) + max(shares)) / 2}"
         number = "format(100 * datum.containment, '.0f')"
-        layers.append(_numbers(base, alt.Text("number:N"), 8, is_dark, number))
+        layers.append(_numbers(base, 8, is_dark, number))
     return layers
 
 
@@ -275,19 +246,13 @@ _CANNOT_SHOW = (
 
 def draw_residuals(estimates: Estimates, _: Panels) -> Picture | str:
     """Draw the residuals log R of all pairs as a heatmap."""
-    rows = [
-        {
-            **row,
-            "log_r": significant(pair.log_r),
-            "log_r_two_way": significant(pair.log_r_two_way),
-        }
-        for row, pair in zip(
-            list_pairs(estimates, shared=True), shared_pairs(estimates), strict=True
-        )
-        if pair.log_r is not None
-    ]
-    if not rows:
+    pairs = _fitted(estimates)
+    if not pairs:
         return "without two different times between crawls there is no line to compare with"
+    rows = list_pairs(estimates, pairs)
+    for row, pair in zip(rows, pairs, strict=True):
+        row["log_r"] = significant(pair.log_r)
+        row["log_r_two_way"] = significant(pair.log_r_two_way)
     return Picture(
         rows=rows,
         layers=_residuals_layers(estimates),
@@ -317,16 +282,14 @@ def _residuals_layers(estimates: Estimates) -> list[alt.Chart]:
     )
     tips = [
         *pair_tooltip(things(estimates.level)),
-        *tooltip(
-            ("log_r:Q", "log R", "+.3f"),
-            ("log_r_two_way:Q", "log R from the two-way model", "+.3f"),
-        ),
+        alt.Tooltip("log_r:Q", title="log R", format="+.3f"),
+        alt.Tooltip("log_r_two_way:Q", title="log R from the two-way model", format="+.3f"),
     ]
     cells = _cells(base, color, tips)
     if numbers_fit(n_crawls):
         is_dark = f"abs(datum.log_r) > {_DARK * most}"
         number = "abs(datum.log_r) < 0.005 ? '0' : format(100 * datum.log_r, '+.0f')"
-        return [cells, _numbers(base, "number:N", 7, is_dark, number)]
+        return [cells, _numbers(base, 7, is_dark, number)]
     # What lies below zero is marked: blue and orange look the same in print without colours.
     length = 0.55 * (heatmap_size(n_crawls)["height"] / n_crawls)
     signs = base.transform_filter("datum.log_r < 0").mark_tick(
@@ -382,13 +345,13 @@ def draw_decay(estimates: Estimates, _: Panels) -> Picture | str:
     pairs, noun = shared_pairs(estimates), things(estimates.level)
     if not pairs:
         return "no two crawls share anything"
-    axis = log_share_axis(CONTAINMENT_TITLE, [pair.containment for pair in pairs])
+    axis = log_share_axis([pair.containment for pair in pairs])
     points = pair_points(noun, len(pairs)).encode(
         x=lag_axis(max(pair.lag_years for pair in pairs)), y=axis
     )
     n_pairs = number_of(len(pairs), "pair")
     return Picture(
-        rows=list_pairs(estimates, shared=True),
+        rows=list_pairs(estimates, pairs),
         layers=[points],
         caption=join(
             f"{n_pairs} of crawls: the share of the earlier crawl's {noun} that the later one "
@@ -424,7 +387,7 @@ def draw_decay_shapes(estimates: Estimates, _: Panels) -> Picture | str:
     curves, pairs = estimates.decay_curves, shared_pairs(estimates)
     if not curves or not pairs:
         return "the pairs are too few, or too alike in time, to fit a shape of decay"
-    rows = [{"series": "pair", **row} for row in list_pairs(estimates, shared=True)]
+    rows = [{"series": "pair", **row} for row in list_pairs(estimates, pairs)]
     rows += [
         {
             "series": curve.name,
@@ -436,7 +399,7 @@ def draw_decay_shapes(estimates: Estimates, _: Panels) -> Picture | str:
     ]
     shown = [share for curve in curves for share in curve.containment if share > 0]
     x = lag_axis(max(float(row["lag_years"] or 0) for row in rows))
-    y = log_share_axis(CONTAINMENT_TITLE, [*shown, *(pair.containment for pair in pairs)])
+    y = log_share_axis([*shown, *(pair.containment for pair in pairs)])
     legend = alt.Legend(title="Shape of decay", symbolType="stroke", symbolSize=300)
     scale = alt.Scale(domain=[curve.name for curve in curves])
     points = pair_points(things(estimates.level), len(pairs), style="muted")
@@ -527,7 +490,7 @@ def draw_simulated_regression(estimates: Estimates, panels: Panels) -> Picture |
 
 
 def _draw(caption: str, estimates: Estimates, bands: LineBands) -> Picture:
-    pairs = list_pairs(estimates, shared=True)
+    pairs = list_pairs(estimates, shared_pairs(estimates))
     rows = _list_rows(pairs, bands)
     return Picture(
         rows=rows,
@@ -541,10 +504,10 @@ def _draw(caption: str, estimates: Estimates, bands: LineBands) -> Picture:
     )
 
 
-def _list_rows(pairs: list[dict[str, Cell]], bands: LineBands) -> list[dict[str, Cell]]:
-    rows: list[dict[str, Cell]] = [{"series": "pair", **row} for row in pairs]
+def _list_rows(pairs: list[Row], bands: LineBands) -> list[Row]:
+    rows: list[Row] = [{"series": "pair", **row} for row in pairs]
     for place, (lag, value) in enumerate(zip(bands.lags_years, bands.line, strict=True)):
-        on_line: dict[str, Cell] = {
+        on_line: Row = {
             "series": "line",
             "lag_years": significant(float(lag)),
             "containment": significant(float(value)),
@@ -557,13 +520,13 @@ def _list_rows(pairs: list[dict[str, Cell]], bands: LineBands) -> list[dict[str,
     return rows
 
 
-def _layers(rows: list[dict[str, Cell]], noun: str, n_pairs: int) -> list[alt.Chart]:
-    x = lag_axis(max(float(row["lag_years"] or 0) for row in rows))
+def _layers(rows: list[Row], noun: str, n_pairs: int) -> list[alt.Chart]:
+    longest = max(float(row["lag_years"] or 0) for row in rows)
+    x = lag_axis(longest)
     # Bands may be wider than what there is to see.
-    y = log_share_axis(CONTAINMENT_TITLE, [float(row["containment"] or 0) for row in rows])
+    y = log_share_axis([float(row["containment"] or 0) for row in rows])
     line = base_chart().transform_filter("datum.series === 'line'").encode(x=x)
     low, high = alt.Y("low_least_squares:Q", title=""), alt.Y("high_least_squares:Q", title="")
-    longest = max(float(row["lag_years"] or 0) for row in rows)
     # A page may set this to a line through fewer crawls: {intercept, slope} of the logarithms.
     ends = alt.InlineData(values=[{"lag_years": lag} for lag in (0.0, longest)])
     fewer = (
@@ -712,16 +675,15 @@ def _start_fits(estimates: Estimates) -> list[StartFit]:
     return [fit for fit in estimates.paper.per_start if fit.coverage is not None]
 
 
-def _list_line_rows(estimates: Estimates, fits: list[StartFit]) -> list[dict[str, Cell]]:
+def _list_line_rows(estimates: Estimates, fits: list[StartFit]) -> list[Row]:
     dates = {crawl.label: crawl.date.isoformat() for crawl in estimates.crawls}
-    rows: list[dict[str, Cell]] = []
+    rows: list[Row] = []
     for fit in fits:
         pairs = [pair for pair in shared_pairs(estimates) if pair.a == fit.label]
-        longest = max(pair.lag_years for pair in pairs)
         points: list[tuple[str, str | None, float, float]] = [
             ("pair", pair.b, pair.lag_years, pair.containment) for pair in pairs
         ]
-        for lag in (0.0, longest):
+        for lag in (0.0, max(pair.lag_years for pair in pairs)):
             share = (fit.coverage or 0) * (fit.persistence or 0) ** lag
             points.append(("line", None, lag, share))
         rows += [
@@ -738,7 +700,7 @@ def _list_line_rows(estimates: Estimates, fits: list[StartFit]) -> list[dict[str
     return rows
 
 
-def _line_layers(rows: list[dict[str, Cell]]) -> list[alt.Chart]:
+def _line_layers(rows: list[Row]) -> list[alt.Chart]:
     shares = [float(row["containment"] or 0) for row in rows]
     longest = max(float(row["lag_years"] or 0) for row in rows)
     # Dates have no continuous legend; years with a fraction do.
@@ -748,36 +710,28 @@ def _line_layers(rows: list[dict[str, Cell]]) -> list[alt.Chart]:
         .transform_calculate(begins=year)
         .encode(
             x=lag_axis(longest),
-            y=log_share_axis(CONTAINMENT_TITLE, shares),
+            y=log_share_axis(shares),
             color=alt.Color(
                 "begins:Q",
                 title="Date of the starting crawl",
                 scale=alt.Scale(nice=False, zero=False),
                 legend=alt.Legend(values=_legend_years(rows), labelExpr=_MONTH, gradientLength=200),
             ),
-            tooltip=tooltip(
-                ("crawl:N", "starting crawl", None),
-                ("b:N", "later crawl", None),
-                ("lag_years:Q", "years between", ".2f"),
-                ("containment:Q", None, ".1%"),
-            ),
+            tooltip=[
+                alt.Tooltip("crawl:N", title="starting crawl"),
+                alt.Tooltip("b:N", title="later crawl"),
+                alt.Tooltip("lag_years:Q", title="years between", format=".2f"),
+                alt.Tooltip("containment:Q", format=".1%"),
+            ],
         )
     )
-    lines = (
-        base.transform_filter("datum.series === 'line'")
-        .mark_line()
-        .encode(
-            detail="crawl:N",
-            opacity=lit_opacity(CRAWL, 0.9),
-            strokeWidth=lit_width(CRAWL, 1.2, 3.0),
-        )
-    )
+    lines = base.transform_filter("datum.series === 'line'").mark_line().encode(detail="crawl:N")
     # Strokes as the lines: of one kind of marks, the legend is continuous as the scale is.
     dots = base.transform_filter("datum.series === 'pair'").mark_point(size=7)
-    return [lines, pickable(dots.encode(opacity=lit_opacity(CRAWL, 0.8)), CRAWL)]
+    return [lit(lines, opacity=0.9, widths=(1.2, 3.0)), lit(dots, opacity=0.8, pick=True)]
 
 
-def _legend_years(rows: list[dict[str, Cell]]) -> list[float]:
+def _legend_years(rows: list[Row]) -> list[float]:
     """Return the first, the middle and the last date of a starting crawl, as years."""
     dates = [str(row["date"]) for row in rows]
     ends = [dt.date.fromisoformat(date) for date in (min(dates), max(dates))]
@@ -805,22 +759,16 @@ def _intercept_layers(
         x=x,
         y=axis,
         fillOpacity=exact.then(alt.value(0)).otherwise(alt.value(1)),
-        opacity=lit_opacity(CRAWL),
-        strokeWidth=lit_width(CRAWL, 1.2, 3.0),
-        tooltip=tooltip(
-            ("crawl:N", "starting crawl", None),
+        tooltip=[
+            alt.Tooltip("crawl:N", title="starting crawl"),
             "date:N",
-            ("intercept:Q", None, ".1%"),
-            ("low:Q", None, ".1%"),
-            ("high:Q", None, ".1%"),
-            ("persistence:Q", "live on for a year", ".1%"),
-            ("n_pairs:Q", "pairs", None),
-        ),
+            *(alt.Tooltip(f"{name}:Q", format=".1%") for name in ("intercept", "low", "high")),
+            alt.Tooltip("persistence:Q", title="live on for a year", format=".1%"),
+            alt.Tooltip("n_pairs:Q", title="pairs"),
+        ],
     )
-    return [
-        bars.encode(x=x, y=low, y2="high:Q", opacity=lit_opacity(CRAWL)),
-        pickable(points, CRAWL),
-    ]
+    bars = bars.encode(x=x, y=low, y2="high:Q")
+    return [lit(bars), lit(points, widths=(1.2, 3.0), pick=True)]
 
 
 def _say_persistence(yearly: list[float]) -> str:

@@ -8,24 +8,7 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Estimate, Estimates, Union
 from crawlgauge.model.panels import Panels
 from crawlgauge.model.phrases import count, names, percent, things
-from crawlgauge.report.charts.chart import Cell
-from crawlgauge.report.charts.drawing import (
-    CRAWL,
-    Picture,
-    count_axis,
-    date_axis,
-    dated_chart,
-    draw_band,
-    explain_bars,
-    lit_opacity,
-    lit_width,
-    mark_at,
-    pickable,
-    say_trust,
-    share_axis,
-    significant,
-    tooltip,
-)
+from crawlgauge.report.charts import drawing
 from crawlgauge.report.words import Phrase, join, number_of, with_range
 
 # ------------------------ estimates over time: points with bars
@@ -36,15 +19,15 @@ _MOST_OF_VALUE = 2.0
 
 def _estimate_rows(
     name: str, crawls: Sequence[Crawl], numbers: Sequence[Estimate]
-) -> list[dict[str, Cell]]:
+) -> list[drawing.Row]:
     return [
         {
             "crawl": crawl.label,
             "date": crawl.date.isoformat(),
             "n_urls": crawl.n_urls,
-            name: significant(number.value),
-            "low": significant(number.low),
-            "high": significant(number.high),
+            name: drawing.significant(number.value),
+            "low": drawing.significant(number.low),
+            "high": drawing.significant(number.high),
             "basis": number.basis,
             "reason": number.reason,
         }
@@ -56,19 +39,13 @@ def _estimate_layers(
     name: str, numbers: Sequence[Estimate], axis: alt.Y, tips: list[alt.Tooltip]
 ) -> list[alt.Chart]:
     """Return bars and points of estimates over time, and dotted lines where there are none."""
-    dated = dated_chart().encode(x=date_axis())
+    dated = drawing.dated_chart().encode(x=drawing.date_axis())
     known = dated.transform_filter(f"isValid(datum.{name})")
-    bars = known.mark_rule(style="data", clip=True).encode(
-        y=alt.Y("low:Q", title=""),
-        opacity=lit_opacity(CRAWL),
-        strokeWidth=lit_width(CRAWL, 1.2, 2.6),
-    )
+    bars = known.mark_rule(style="data", clip=True).encode(y=alt.Y("low:Q", title=""))
+    bars = drawing.lit(bars, widths=(1.2, 2.6))
     size = alt.when("datum.crawl === chosen").then(alt.value(70)).otherwise(alt.value(30))
-    points = known.mark_point(style="data", filled=True, size=30).encode(
-        y=axis, opacity=lit_opacity(CRAWL), size=size, tooltip=tips
-    )
-    absent = dated.transform_filter(f"!isValid(datum.{name})").mark_rule(style="unknown")
-    absent = absent.encode(opacity=lit_opacity(CRAWL), tooltip=tips)
+    points = known.mark_point(style="data", filled=True, size=30)
+    points = points.encode(y=axis, size=size, tooltip=tips)
     layers = []
     if any(number.high is not None for number in numbers):
         closed = bars.transform_filter("isValid(datum.low) && isValid(datum.high)")
@@ -77,23 +54,23 @@ def _estimate_layers(
         # A range without an upper end reaches to the top.
         open_ended = bars.transform_filter("isValid(datum.low) && !isValid(datum.high)")
         layers.append(open_ended.encode(y2=alt.value(0)))
-    layers.append(pickable(points, CRAWL))
+    layers.append(drawing.lit(points, pick=True))
     if any(number.value is None for number in numbers):
-        layers.insert(0, absent)
+        absent = dated.transform_filter(f"!isValid(datum.{name})").mark_rule(style="unknown")
+        layers.insert(0, drawing.lit(absent.encode(tooltip=tips)))
     return layers
 
 
 def _estimate_tooltip(name: str, number_format: str, noun: str) -> list[alt.Tooltip]:
-    ends = ((f"{end}:Q", None, number_format) for end in (name, "low", "high"))
-    size = ("n_urls:Q", noun, ",")
-    return tooltip("crawl:N", "date:N", size, *ends, ("basis:N", "range", None), "reason:N")
+    crawl, date, reason = (alt.Tooltip(f"{text}:N") for text in ("crawl", "date", "reason"))
+    size = alt.Tooltip("n_urls:Q", title=noun, format=",")
+    ends = (alt.Tooltip(f"{end}:Q", format=number_format) for end in (name, "low", "high"))
+    return [crawl, date, size, *ends, alt.Tooltip("basis:N", title="range"), reason]
 
 
 def _short_lines(base: alt.Chart) -> alt.Chart:
-    lines: alt.Chart = base.mark_tick(
-        style="guide", orient="horizontal", size=9, thickness=2, strokeDash=[]
-    )
-    return lines
+    lines = base.mark_tick(style="guide", orient="horizontal", size=9, thickness=2, strokeDash=[])
+    return drawing.lit(lines)
 
 
 def _seen(numbers: Sequence[Estimate]) -> list[float]:
@@ -121,7 +98,7 @@ def _why_none(numbers: Sequence[Estimate]) -> str:
 # ------------------------------- coverage and population of each crawl over time, with their ranges
 
 
-def draw_coverage(estimates: Estimates, _: Panels) -> Picture | str:
+def draw_coverage(estimates: Estimates, _: Panels) -> drawing.Picture | str:
     """Draw the coverage of each crawl with its range, and the typical coverage."""
     noun, typical = things(estimates.level), estimates.headline.coverage
     numbers = [row.coverage for row in estimates.per_crawl]
@@ -130,16 +107,18 @@ def draw_coverage(estimates: Estimates, _: Panels) -> Picture | str:
         return _why_none(numbers)
     behind = []
     if typical.value is not None:
-        line = mark_at().mark_rule(style="fit").encode(y=alt.datum(significant(typical.value)))
-        behind = [*draw_band(typical, "y"), line]
+        line = drawing.draw_line(drawing.significant(typical.value), "y", "fit")
+        behind = [*drawing.draw_band(typical, "y"), line]
     if max(known) > 1:
         # Where all is held.
-        behind.append(mark_at().mark_rule(style="guide").encode(y=alt.datum(1)))
+        behind.append(drawing.draw_line(1, "y"))
     return _draw(
         estimates,
         "coverage",
         percent,
-        axis=share_axis(f"Coverage (% of the {noun} within reach)", _seen(numbers), "coverage"),
+        axis=drawing.share_axis(
+            f"Coverage (% of the {noun} within reach)", _seen(numbers), "coverage"
+        ),
         behind=behind,
         opening=join(
             f"Coverage of {number_of(len(numbers), 'crawl')}{_by(estimates)}.",
@@ -149,20 +128,20 @@ def draw_coverage(estimates: Estimates, _: Panels) -> Picture | str:
     )
 
 
-def draw_population(estimates: Estimates, _: Panels) -> Picture | str:
+def draw_population(estimates: Estimates, _: Panels) -> drawing.Picture | str:
     """Draw the population of each crawl with its range."""
     noun = things(estimates.level)
     numbers = [row.population for row in estimates.per_crawl]
     if all(number.value is None for number in numbers):
         return _why_none(numbers)
     sizes = [crawl.n_urls for crawl in estimates.crawls]
-    ticks = _short_lines(dated_chart())
+    ticks = _short_lines(drawing.dated_chart().encode(x=drawing.date_axis(), y=alt.Y("n_urls:Q")))
     return _draw(
         estimates,
         "population",
         count,
-        axis=count_axis("Population", noun, [*_seen(numbers), *sizes], "population"),
-        behind=[ticks.encode(x=date_axis(), y=alt.Y("n_urls:Q"), opacity=lit_opacity(CRAWL))],
+        axis=drawing.count_axis("Population", noun, [*_seen(numbers), *sizes], "population"),
+        behind=[ticks],
         opening=f"Population of {number_of(len(numbers), 'crawl')}{_by(estimates)}; the short "
         f"lines are the {noun} that each crawl holds.",
     )
@@ -177,21 +156,21 @@ def _draw(
     behind: list[alt.Chart],
     opening: str,
     closing: str = "",
-) -> Picture:
+) -> drawing.Picture:
     numbers = [getattr(row, name) for row in estimates.per_crawl]
     number_format = ".1%" if phrase is percent else ",.0f"
     tips = _estimate_tooltip(name, number_format, things(estimates.level))
     extremes = _say_extremes(estimates, numbers, phrase)
-    return Picture(
+    return drawing.Picture(
         rows=_estimate_rows(name, estimates.crawls, numbers),
         layers=[*behind, *_estimate_layers(name, numbers, axis, tips)],
         caption=join(
             opening,
             extremes,
-            explain_bars([(name, number) for number in numbers]),
+            drawing.explain_bars(numbers),
             _say_unknown(estimates.crawls, numbers),
             closing,
-            say_trust(estimates),
+            drawing.say_trust(estimates),
         ),
         alternative=join(
             f"Points over time, one for each of {number_of(len(numbers), 'crawl')}.", extremes
@@ -238,7 +217,7 @@ def _say_impossible(known: list[float]) -> str:
 # ---------------------------- how much of the living web the whole archive holds, crawl after crawl
 
 
-def draw_union(estimates: Estimates, _: Panels) -> Picture | str:
+def draw_union(estimates: Estimates, _: Panels) -> drawing.Picture | str:
     """Draw the share of the living web that all crawls so far hold, after each crawl."""
     noun, union = things(estimates.level), estimates.union
     if union is None:
@@ -248,9 +227,10 @@ def draw_union(estimates: Estimates, _: Panels) -> Picture | str:
     single = [row.coverage.value for row in estimates.per_crawl]
     of_union = _estimate_rows("union_coverage", estimates.crawls, union.per_crawl)
     course = _say_course(estimates, union)
-    return Picture(
+    return drawing.Picture(
         rows=[
-            {**row, "coverage": significant(own)} for row, own in zip(of_union, single, strict=True)
+            {**row, "coverage": drawing.significant(own)}
+            for row, own in zip(of_union, single, strict=True)
         ],
         layers=_union_layers(union, [value for value in single if value is not None], noun),
         caption=join(
@@ -261,10 +241,10 @@ def draw_union(estimates: Estimates, _: Panels) -> Picture | str:
             "at the newest crawl."
             if union.n_alive.value is not None
             else None,
-            explain_bars([("union", number) for number in union.per_crawl]),
+            drawing.explain_bars(union.per_crawl),
             _say_unknown(estimates.crawls, union.per_crawl),
             union.caution,
-            say_trust(estimates),
+            drawing.say_trust(estimates),
         ),
         alternative=f"Points over time, with single crawls below. {course}",
     )
@@ -272,16 +252,14 @@ def draw_union(estimates: Estimates, _: Panels) -> Picture | str:
 
 def _union_layers(union: Union, single: list[float], noun: str) -> list[alt.Chart]:
     shown = [*_seen(union.per_crawl), *single]
-    axis = share_axis(f"Share of the living {noun}", shown, "union_coverage")
-    tips = [
-        *_estimate_tooltip("union_coverage", ".1%", noun),
-        *tooltip(("coverage:Q", "this crawl alone", ".1%")),
-    ]
-    dated = dated_chart().encode(x=date_axis())
-    alone = _short_lines(dated.transform_filter("isValid(datum.coverage)"))
+    axis = drawing.share_axis(f"Share of the living {noun}", shown, "union_coverage")
+    tips = _estimate_tooltip("union_coverage", ".1%", noun)
+    tips.append(alt.Tooltip("coverage:Q", title="this crawl alone", format=".1%"))
+    dated = drawing.dated_chart().encode(x=drawing.date_axis())
+    alone = dated.transform_filter("isValid(datum.coverage)")
     course = dated.transform_filter("isValid(datum.union_coverage)").mark_line(style="data")
     return [
-        alone.encode(y=alt.Y("coverage:Q", title=""), opacity=lit_opacity(CRAWL)),
+        _short_lines(alone.encode(y=alt.Y("coverage:Q", title=""))),
         course.encode(y=axis),
         *_estimate_layers("union_coverage", union.per_crawl, axis, tips),
     ]

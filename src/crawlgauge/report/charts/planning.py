@@ -5,20 +5,11 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from crawlgauge.model.estimates import Estimate, Estimates
+from crawlgauge.model.estimates import Basis, Estimate, Estimates
 from crawlgauge.model.panels import Panels
 from crawlgauge.model.phrases import count, percent, things
 from crawlgauge.model.plan import CurvePoint, PlanningCurves, why_no_plan
-from crawlgauge.report.charts.drawing import (
-    Picture,
-    base_chart,
-    mark_at,
-    say_trust,
-    share_axis,
-    significant,
-    size_axis,
-    tooltip,
-)
+from crawlgauge.report.charts import drawing
 from crawlgauge.report.words import join, with_range
 
 # A gain of a hundredth is within what the assumptions leave open.
@@ -27,7 +18,7 @@ _CONDITION = "All this holds if the web and the way of crawling stay as they are
 _NO_POINTS = "there are only ranges to plan with, or nothing says how often crawls take place"
 
 
-def draw_plan_by_size(estimates: Estimates, panels: Panels) -> Picture | str:
+def draw_plan_by_size(estimates: Estimates, panels: Panels) -> drawing.Picture | str:
     """Draw the coverage of a crawl against its size."""
     noun, newest = things(estimates.level), estimates.crawls[-1]
     curves = panels.curves
@@ -40,7 +31,7 @@ def draw_plan_by_size(estimates: Estimates, panels: Panels) -> Picture | str:
         estimates,
         points,
         ("n_urls", "coverage"),
-        size_axis("Size of the crawl", noun, points[-1].x),
+        drawing.size_axis("Size of the crawl", noun, points[-1].x),
         "Coverage of the crawl",
         newest.n_urls,
         caption=f"{held}; one of twice the size would hold {_at(points, 2 * newest.n_urls)}.",
@@ -48,7 +39,7 @@ def draw_plan_by_size(estimates: Estimates, panels: Panels) -> Picture | str:
     )
 
 
-def draw_plan_by_frequency(estimates: Estimates, panels: Panels) -> Picture | str:
+def draw_plan_by_frequency(estimates: Estimates, panels: Panels) -> drawing.Picture | str:
     """Draw the union coverage against the number of crawls a year, at the same yearly effort."""
     noun, curves = things(estimates.level), panels.curves
     if curves is None:
@@ -91,36 +82,36 @@ def _draw(
     *,
     caption: str,
     alternative: str,
-) -> Picture:
+) -> drawing.Picture:
     across, up = columns
     has_band = any(point.low is not None for point in points)
     shown = [point.value for point in points] + [point.high for point in points if point.high]
-    base = base_chart().encode(x=x)
+    base = drawing.base_chart().encode(x=x)
     band = base.transform_filter("isValid(datum.low) && isValid(datum.high)")
-    shares = ((f"{name}:Q", None, ".1%") for name in (up, "low", "high"))
-    tips = tooltip((f"{across}:Q", None, ",.3~r"), *shares)
-    return Picture(
+    tips = [alt.Tooltip(f"{name}:Q", format=".1%") for name in (up, "low", "high")]
+    tips.insert(0, alt.Tooltip(f"{across}:Q", format=",.3~r"))
+    return drawing.Picture(
         rows=[
             {
-                across: significant(point.x),
-                up: significant(point.value),
-                "low": significant(point.low),
-                "high": significant(point.high),
+                across: drawing.significant(point.x),
+                up: drawing.significant(point.value),
+                "low": drawing.significant(point.low),
+                "high": drawing.significant(point.high),
             }
             for point in points
         ],
         layers=[
             band.mark_area(style="band", clip=True).encode(y=alt.Y("low:Q", title=""), y2="high:Q"),
-            mark_at().mark_rule(style="guide").encode(x=alt.datum(significant(now))),
+            drawing.draw_line(drawing.significant(now), "x"),
             base.mark_line(style="fit", clip=True).encode(
-                y=share_axis(title, [min(1.0, max(shown))], up), tooltip=tips
+                y=drawing.share_axis(title, [min(1.0, max(shown))], up), tooltip=tips
             ),
         ],
         caption=join(
             caption,
             "Band: 95 %." if has_band else "No band: the range of the population is not known.",
             _CONDITION,
-            say_trust(estimates),
+            drawing.say_trust(estimates),
         ),
         alternative=alternative,
     )
@@ -128,23 +119,20 @@ def _draw(
 
 def _at(points: Sequence[CurvePoint], place: float) -> str:
     """Write what a curve has at some place between its points."""
-    places = [point.x for point in points]
 
-    def read(numbers: list[float]) -> float:
-        return float(np.interp(place, places, numbers))
+    def read(end: str) -> float | None:
+        numbers = [getattr(point, end) for point in points]
+        if None in numbers:
+            return None
+        return float(np.interp(place, [point.x for point in points], numbers))
 
-    lows = [point.low for point in points if point.low is not None]
-    highs = [point.high for point in points if point.high is not None]
-    has_range = len(lows) == len(highs) == len(points)
-    estimate = Estimate(
-        value=read([point.value for point in points]),
-        low=read(lows) if has_range else None,
-        high=read(highs) if has_range else None,
-        basis="interval" if has_range else "none",
-    )
-    if (estimate.value or 0) >= 1 and not (has_range and (estimate.low or 0) < 1):
+    value, low, high = map(read, ("value", "low", "high"))
+    if low is None or high is None:
+        low = high = None
+    if (value or 0) >= 1 and (low is None or low >= 1):
         return "all"
-    return with_range(estimate, percent)
+    basis: Basis = "none" if low is None else "interval"
+    return with_range(Estimate(value=value, low=low, high=high, basis=basis), percent)
 
 
 def _say_best(points: Sequence[CurvePoint], curves: PlanningCurves) -> str:

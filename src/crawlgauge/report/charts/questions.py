@@ -10,22 +10,8 @@ from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, percent, things
 from crawlgauge.model.strata import Strata, StratumEstimate
 from crawlgauge.model.turnover import CrawlTurnover, Turnover
-from crawlgauge.report.charts.chart import Cell, Chart, NoChart
-from crawlgauge.report.charts.drawing import (
-    CRAWL,
-    Picture,
-    base_chart,
-    count_axis,
-    crawl_axis,
-    lit_opacity,
-    make_chart,
-    mark_at,
-    pickable,
-    range_axis,
-    rows_height,
-    significant,
-    tooltip,
-)
+from crawlgauge.report.charts import drawing
+from crawlgauge.report.charts.chart import Chart, NoChart
 from crawlgauge.report.words import join, number_of, with_range
 
 # --------------------- what each crawl kept, recovered and found anew, above what it missed
@@ -60,17 +46,17 @@ def draw_turnover(turnover: Turnover) -> Chart:
         "What each crawl kept, recovered and found anew, and the "
         f"{things(turnover.level)} that it missed"
     )
-    picture = Picture(
+    picture = drawing.Picture(
         rows=rows,
         layers=_layers(turnover, {str(row["part"]) for row in rows}),
         caption=_describe(turnover),
         alternative=f"Stacked bars, one for each crawl. {_say_course(turnover)}",
     )
     # There is always a picture of it.
-    return cast("Chart", make_chart("turnover", title, picture))
+    return cast("Chart", drawing.make_chart("turnover", title, picture))
 
 
-def _list_rows(crawl: Crawl, row: CrawlTurnover) -> Iterator[dict[str, Cell]]:
+def _list_rows(crawl: Crawl, row: CrawlTurnover) -> Iterator[drawing.Row]:
     parts: dict[str, Estimate] = {"kept": row.kept}
     if row.kept.value is None:
         parts = {"alone": Estimate(value=crawl.n_urls)}
@@ -86,8 +72,8 @@ def _list_rows(crawl: Crawl, row: CrawlTurnover) -> Iterator[dict[str, Cell]]:
                 "date": crawl.date.isoformat(),
                 "part": _PARTS[part],
                 "n_urls": number.value,
-                "low": significant(number.low),
-                "high": significant(number.high),
+                "low": drawing.significant(number.low),
+                "high": drawing.significant(number.high),
                 "height": -number.value if part == "missed" else number.value,
                 "order": list(_PARTS).index(part),
             }
@@ -97,9 +83,11 @@ def _layers(turnover: Turnover, shown: set[str]) -> list[alt.Chart]:
     noun = things(turnover.level)
     held = [crawl.n_urls for crawl in turnover.crawls]
     missed = max((row.missed.value or 0 for row in turnover.per_crawl), default=0)
-    axis = count_axis("↑ held, ↓ missed", noun, held, "height", below=missed)
+    axis = drawing.count_axis("↑ held, ↓ missed", noun, held, "height", below=missed)
     labels = [crawl.label for crawl in turnover.crawls]
-    base = base_chart().encode(x=crawl_axis(alt.X, "crawl", "Crawl", labels, labelAngle=-45))
+    base = drawing.base_chart().encode(
+        x=drawing.crawl_axis(alt.X, "crawl", "Crawl", labels, labelAngle=-45)
+    )
     bars = base.mark_bar().encode(
         y=axis.stack("zero"),
         color=alt.Color(
@@ -109,15 +97,14 @@ def _layers(turnover: Turnover, shown: set[str]) -> list[alt.Chart]:
             legend=alt.Legend(columns=_LEGEND_COLUMNS),
         ),
         order=alt.Order("order:Q"),
-        opacity=lit_opacity(CRAWL),
-        tooltip=tooltip(
+        tooltip=[
             *("crawl:N", "date:N", "part:N"),
-            ("n_urls:Q", noun, ",.0f"),
-            ("low:Q", None, ",.0f"),
-            ("high:Q", None, ",.0f"),
-        ),
+            alt.Tooltip("n_urls:Q", title=noun, format=",.0f"),
+            alt.Tooltip("low:Q", format=",.0f"),
+            alt.Tooltip("high:Q", format=",.0f"),
+        ],
     )
-    return [pickable(bars, CRAWL)]
+    return [drawing.lit(bars, pick=True)]
 
 
 def _describe(turnover: Turnover) -> str:
@@ -160,27 +147,27 @@ def draw_strata(strata: Strata) -> Chart | NoChart:
         The numbers.
     """
     known = [stratum for stratum in strata.strata if stratum.coverage.value is not None]
-    picture: Picture | str = f"the coverage of no {strata.noun[0]} is known"
+    picture: drawing.Picture | str = f"the coverage of no {strata.noun[0]} is known"
     if known:
         picture = _draw_known(strata, known[:_MAX_ROWS], len(known))
     title = f"Coverage of {strata.noun[1]} by crawl {strata.newest}"
-    return make_chart(f"strata-{strata.by}", title, picture)
+    return drawing.make_chart(f"strata-{strata.by}", title, picture)
 
 
-def _draw_known(strata: Strata, shown: list[StratumEstimate], n_known: int) -> Picture:
+def _draw_known(strata: Strata, shown: list[StratumEstimate], n_known: int) -> drawing.Picture:
     total, left = strata.post_stratified.coverage, n_known - len(shown)
     has_ranges = any(stratum.coverage.low is not None for stratum in shown)
-    return Picture(
+    return drawing.Picture(
         rows=[
             {
                 "stratum": stratum.name,
                 "held": stratum.n_urls,
-                "coverage": significant(stratum.coverage.value),
-                "coverage_low": significant(stratum.coverage.low),
-                "coverage_high": significant(stratum.coverage.high),
-                "population": significant(stratum.population.value),
-                "missing": significant(stratum.missing.value),
-                "persistence": significant(stratum.persistence.value),
+                "coverage": drawing.significant(stratum.coverage.value),
+                "coverage_low": drawing.significant(stratum.coverage.low),
+                "coverage_high": drawing.significant(stratum.coverage.high),
+                "population": drawing.significant(stratum.population.value),
+                "missing": drawing.significant(stratum.missing.value),
+                "persistence": drawing.significant(stratum.persistence.value),
             }
             for stratum in shown
         ],
@@ -196,42 +183,38 @@ def _draw_known(strata: Strata, shown: list[StratumEstimate], n_known: int) -> P
         ),
         alternative=f"A dot with its range for each of {number_of(len(shown), 'row')}. "
         f"{strata.statement}",
-        height=rows_height(len(shown)),
+        height=drawing.rows_height(len(shown)),
     )
 
 
 def _strata_layers(strata: Strata, shown: list[StratumEstimate]) -> list[alt.Chart]:
     values, highs = (
-        [significant(getattr(stratum.coverage, end)) or 0.0 for stratum in shown]
+        [drawing.significant(getattr(stratum.coverage, end)) or 0.0 for stratum in shown]
         for end in ("value", "high")
     )
     whole = strata.post_stratified.coverage.value
     # A range that reaches far beyond the possible would leave no room for all others.
     most = max(*values, *highs, whole or 0.0)
-    x = range_axis("Coverage", min(most * 1.05, max(1.05, max(values) * 1.05)))
+    x = drawing.range_axis("Coverage", min(most * 1.05, max(1.05, max(values) * 1.05)))
     y = alt.Y(
         "stratum:N",
         title=None,
         sort=[stratum.name for stratum in shown],
         axis=alt.Axis(grid=True, labelLimit=220),
     )
-    layers = []
-    if whole is not None:
-        line = mark_at().mark_rule(style="guide")
-        layers.append(line.encode(x=alt.datum(significant(whole))))
-    ranges = base_chart().mark_rule(strokeWidth=2, opacity=0.5, clip=True)
-    dots = base_chart().mark_point(filled=True, size=45, opacity=1)
-    shares = ((f"{name}:Q", None, ".1%") for name in ("coverage", "coverage_low", "coverage_high"))
-    tips = tooltip(
-        "stratum:N",
-        ("held:Q", None, ",.0f"),
-        *shares,
-        ("population:Q", None, ",.0f"),
-        ("missing:Q", None, ",.0f"),
-        ("persistence:Q", None, ".1%"),
-    )
+    behind = [] if whole is None else [drawing.draw_line(drawing.significant(whole), "x")]
+    ranges = drawing.base_chart().mark_rule(strokeWidth=2, opacity=0.5, clip=True)
+    dots = drawing.base_chart().mark_point(filled=True, size=45, opacity=1)
+    tips = [
+        alt.Tooltip("stratum:N"),
+        alt.Tooltip("held:Q", format=",.0f"),
+        *(alt.Tooltip(f"coverage{end}:Q", format=".1%") for end in ("", "_low", "_high")),
+        alt.Tooltip("population:Q", format=",.0f"),
+        alt.Tooltip("missing:Q", format=",.0f"),
+        alt.Tooltip("persistence:Q", format=".1%"),
+    ]
     return [
-        *layers,
+        *behind,
         ranges.encode(x=alt.X("coverage_low:Q"), x2="coverage_high:Q", y=y),
         dots.encode(x=x, y=y, tooltip=tips),
     ]

@@ -1,8 +1,8 @@
 """The first screen: the answer, as large as it may be, the newest crawl, and what to do next."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from crawlgauge.model.estimates import Check, Estimate, Estimates
+from crawlgauge.model.estimates import Check, Estimates
 from crawlgauge.model.phrases import names, percent, percent_with_ends, things
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS
 from crawlgauge.report.anchor_blocks import COMMAND, HOW, conclude
@@ -14,61 +14,29 @@ from crawlgauge.report.words import EXPLANATIONS, describe_basis, name_checks, o
 
 
 _TWO = 2
-_NOTHING = "not known"
 _RESTS_ON = {
     "histories": "the capture histories of {n} crawls, read in several ways",
     "two-way": "the overlaps of {pairs} of {n} crawls, by the two-way model",
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """A range on the way from nothing to everything, in per cent of it.
-
-    Parameters
-    ----------
-    low, high
-        Ends of the range, at most 100.
-    value
-        The estimate; None if only the range is to be shown.
-    is_open
-        Whether the range ends at 100 only because there is no more.
-    """
+class Bar(NamedTuple):
+    """A range on the way from nothing to everything, in per cent of it, with the estimate in it."""
 
     low: float
     high: float
-    value: float | None
-    is_open: bool = False
-
-    @property
-    def width(self) -> float:
-        """Length of the range."""
-        return round(self.high - self.low, 2)
+    value: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What stands at the top of the page.
-
-    Parameters
-    ----------
-    figure
-        The number as large type.
-    range_text
-        Its range in words; empty if there is none.
-    bar
-        The range as a picture; None if there is none.
-    statement
-        The answer in a sentence.
-    verdict
-        How far to trust it.
-    """
+class Answer(NamedTuple):
+    """The answer as large type, its range in words and as a picture, where it has one."""
 
     figure: str
-    range_text: str
-    bar: Bar | None
-    statement: str
-    verdict: Verdict
+    range_text: str = ""
+    bar: Bar | None = None
+
+
+_NOTHING = Answer("not known")
 
 
 def find_answer(estimates: Estimates) -> Answer:
@@ -80,14 +48,30 @@ def find_answer(estimates: Estimates) -> Answer:
         Of a series of crawls.
     """
     coverage = estimates.headline.coverage
-    figure, range_text, bar = _show(estimates, coverage)
-    return Answer(
-        figure=figure,
-        range_text=range_text,
-        bar=bar,
-        statement=estimates.headline.statement,
-        verdict=judge_answer(estimates),
-    )
+    value, low, high = coverage.value, coverage.low, coverage.high
+    if value is None:
+        least = _least(estimates)
+        return _NOTHING if least is None else _bound(least)
+    if low is None or high is None:
+        if not has_quotable_number(estimates):
+            return _NOTHING
+        place = _place(value)
+        return Answer(f"about {percent(value)}", "no range", Bar(place, place, place))
+    if value > 1:
+        return _NOTHING if low >= 1 else _bound(low)
+    basis = describe_basis(coverage)
+    bar = Bar(_place(low), _place(high), _place(value))
+    if estimates.agreement.grade == "C":
+        ends = f"{percent(low)} to {percent(min(high, 1.0))}"
+        return Answer(ends, basis, bar._replace(value=None))
+    if high > 1:
+        return Answer(f"about {percent(value)}", f"at least {percent(low)} ({basis})", bar)
+    shown, ends = percent_with_ends(value, low, high)
+    return Answer(shown, f"{ends} ({basis})", bar)
+
+
+def _bound(least: float) -> Answer:
+    return Answer(f"at least {percent(least)}", bar=Bar(_place(least), 100))
 
 
 def describe_basis_of(estimates: Estimates) -> tuple[str, ...]:
@@ -116,36 +100,6 @@ def has_quotable_number(estimates: Estimates) -> bool:
         and estimates.agreement.grade != "C"
         and (estimates.headline.estimator == "histories" or not _failed(estimates))
     )
-
-
-def _show(estimates: Estimates, coverage: Estimate) -> tuple[str, str, Bar | None]:
-    """Return the large figure, its range in words, and its bar."""
-    value, low, high = coverage.value, coverage.low, coverage.high
-    if value is None:
-        least = _least(estimates)
-        if least is None:
-            return _NOTHING, "", None
-        bar = Bar(low=_place(least), high=100, value=None, is_open=True)
-        return f"at least {percent(least)}", "", bar
-    if low is None or high is None:
-        if not has_quotable_number(estimates):
-            return _NOTHING, "", None
-        bar = Bar(low=_place(value), high=_place(value), value=_place(value))
-        return f"about {percent(value)}", "no range", bar
-    if value > 1:
-        if low >= 1:
-            return _NOTHING, "", None
-        bar = Bar(low=_place(low), high=100, value=None, is_open=True)
-        return f"at least {percent(low)}", "", bar
-    basis = describe_basis(coverage)
-    bar = Bar(low=_place(low), high=_place(high), value=_place(value), is_open=high > 1)
-    if estimates.agreement.grade == "C":
-        ends = f"{percent(low)} to {percent(min(high, 1.0))}"
-        return ends, basis, Bar(low=bar.low, high=bar.high, value=None, is_open=bar.is_open)
-    if high > 1:
-        return f"about {percent(value)}", f"at least {percent(low)} ({basis})", bar
-    shown, ends = percent_with_ends(value, low, high)
-    return shown, f"{ends} ({basis})", bar
 
 
 def _least(estimates: Estimates) -> float | None:
@@ -249,8 +203,7 @@ _FEW_CRAWLS = 5
 """Below this, capture histories are not used and ranges are wide or missing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(NamedTuple):
     """One more thing that the first screen says; `verdict` colours it, if it is a judgement."""
 
     heading: str
@@ -268,15 +221,12 @@ def list_facts(estimates: Estimates, newest: Verdict | None) -> tuple[Fact, ...]
     newest
         What the check of the newest crawl found; None if it was not made.
     """
-    label = estimates.newest.label
     judged = _judge_newest(estimates, newest)
+    held = conclude(estimates) if estimates.anchors else f"Nothing yet. {HOW} `{COMMAND}`"
     return (
-        Fact(heading=f"Newest crawl {label}", text=judged.sentence, verdict=judged),
-        Fact(
-            heading="Held against something known",
-            text=conclude(estimates) if estimates.anchors else f"Nothing yet. {HOW} `{COMMAND}`",
-        ),
-        Fact(heading="Do next", text=_find_next_step(estimates, newest)),
+        Fact(f"Newest crawl {estimates.newest.label}", judged.sentence, judged),
+        Fact("Held against something known", held),
+        Fact("Do next", _find_next_step(estimates, newest)),
     )
 
 

@@ -14,7 +14,7 @@ from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Check, Estimates, EstimatorRow, PairResidual
 from crawlgauge.model.phrases import count, growth_per_year, names, percent, span, things
 from crawlgauge.provenance import Provenance
-from crawlgauge.report import result_json
+from crawlgauge.report import estimate_blocks, result_json, words
 from crawlgauge.report.blocks import (
     Block,
     Column,
@@ -35,39 +35,9 @@ from crawlgauge.report.charts.chart import (
     themed,
     to_inline_svg,
 )
-from crawlgauge.report.charts.drawing import shared_beginning
+from crawlgauge.report.charts.drawing import ROWS, shared_beginning
 from crawlgauge.report.charts.figures import CHARTS
-from crawlgauge.report.estimate_blocks import (
-    ESTIMATOR_FIELDS,
-    say_line,
-    show_crawls,
-    show_union,
-)
-from crawlgauge.report.page.answer import (
-    describe_basis_of,
-    find_answer,
-    has_quotable_number,
-    list_facts,
-)
-from crawlgauge.report.page.templates import (
-    GLOSSARY,
-    load_template,
-    read_asset,
-    to_script_json,
-    to_visible,
-)
-from crawlgauge.report.words import (
-    CLOSED,
-    EXPLANATIONS,
-    STATUSES,
-    describe_basis,
-    grouped,
-    number_of,
-    open_sentence,
-    r_squared,
-    signed,
-    with_range,
-)
+from crawlgauge.report.page import answer, templates
 
 # --------------------------------------------------------- charts as still pictures within the page
 
@@ -117,7 +87,7 @@ def draw_still(chart: Chart) -> Still:
 
     # Characters that XML does not allow would end the program, not only the drawing.
     visible = replace(chart, specification=_make_visible(chart.specification))
-    svg = to_visible(render_svg(visible, has_title=False, on_screen=True))
+    svg = templates.to_visible(render_svg(visible, has_title=False, on_screen=True))
     width, height = read_size(svg)
     if not chart.is_dense:
         return Still(width=width, height=height, svg=to_inline_svg(svg, chart.name))
@@ -128,9 +98,9 @@ def draw_still(chart: Chart) -> Still:
 
 def _make_visible(part: Any) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(part, str):
-        return to_visible(part)
+        return templates.to_visible(part)
     if isinstance(part, Mapping):
-        return {to_visible(key): _make_visible(value) for key, value in part.items()}
+        return {templates.to_visible(key): _make_visible(value) for key, value in part.items()}
     if isinstance(part, (list, tuple)):
         return [_make_visible(value) for value in part]
     return part
@@ -161,16 +131,14 @@ def to_live(chart: Chart) -> dict[str, Any]:
     chart
         Not a dense one: of that the page has the picture only.
     """
-    values = [dict(zip(chart.columns, row, strict=True)) for row in chart.rows]
-    datasets = chart.specification.get("datasets", {})
-    own = [name for name, rows in datasets.items() if rows == values]
     # The script puts the rows into the specification, so that they stand in the page once.
-    others = {name: rows for name, rows in datasets.items() if name not in own}
+    others = {**chart.specification["datasets"]}
+    del others[ROWS]
     return {
         "name": chart.name,
         "columns": chart.columns,
         "rows": chart.rows,
-        "datasets": own,
+        "datasets": [ROWS],
         "specification": {**chart.specification, "datasets": others},
     }
 
@@ -200,7 +168,7 @@ def list_citations(estimates: Estimates) -> list[str]:
     cited = _ALWAYS | {key for key, rows in _OF_ESTIMATORS.items() if used & rows}
     if estimates.half_life_years.value is not None:
         cited |= _OF_HALF_LIFE
-    entries = read_asset("citations.bib").strip().split("\n\n")
+    entries = templates.read_asset("citations.bib").strip().split("\n\n")
     return [
         entry.replace("VERSION", __version__)
         for entry in entries
@@ -219,7 +187,7 @@ def describe_methods(estimates: Estimates) -> str:
     coverage, paper = estimates.headline.coverage, estimates.paper
     ran = [check for check in estimates.checks if check.status not in {"na", "info"}]
     fired = [check.id for check in ran if check.status != "ok"]
-    text = load_template("methods.txt").render(
+    text = templates.load_template("methods.txt").render(
         estimates=estimates,
         version=__version__,
         what=things(estimates.level),
@@ -227,13 +195,13 @@ def describe_methods(estimates: Estimates) -> str:
         last=_day(estimates.crawls[-1]),
         sizes=_sizes(estimates.crawls),
         sample=_sample(estimates.crawls),
-        fit=None if paper.r_squared is None else r_squared(paper.r_squared),
-        is_quotable=has_quotable_number(estimates),
-        typical=with_range(coverage, percent),
-        basis="" if coverage.low is None else describe_basis(coverage),
-        persistence=with_range(estimates.persistence, percent),
-        half_life=with_range(estimates.half_life_years, span),
-        growth=with_range(estimates.growth_per_year, growth_per_year),
+        fit=None if paper.r_squared is None else words.r_squared(paper.r_squared),
+        is_quotable=answer.has_quotable_number(estimates),
+        typical=words.with_range(coverage, percent),
+        basis="" if coverage.low is None else words.describe_basis(coverage),
+        persistence=words.with_range(estimates.persistence, percent),
+        half_life=words.with_range(estimates.half_life_years, span),
+        growth=words.with_range(estimates.growth_per_year, growth_per_year),
         fired=names(fired) if fired else "",
         passed=", ".join(check.id for check in ran if check.status == "ok"),
         settings=list_settings(estimates.provenance),
@@ -244,7 +212,10 @@ def describe_methods(estimates: Estimates) -> str:
 def list_settings(provenance: Provenance) -> str:
     """Name all settings, whatever is in them."""
     settings = provenance.settings.items()
-    return ", ".join(f"{to_visible(key)} = {to_visible(str(value))}" for key, value in settings)
+    return ", ".join(
+        f"{templates.to_visible(key)} = {templates.to_visible(str(value))}"
+        for key, value in settings
+    )
 
 
 def _day(crawl: Crawl) -> str:
@@ -280,17 +251,17 @@ class CheckCard(NamedTuple):
 
 def list_checks(estimates: Estimates) -> tuple[CheckCard, ...]:
     """Return the checks, the gravest first."""
-    gravest_first = list(STATUSES)
+    gravest_first = list(words.STATUSES)
     ordered = sorted(estimates.checks, key=lambda check: gravest_first.index(check.status))
     return tuple(_describe(check) for check in ordered)
 
 
 def _describe(check: Check) -> CheckCard:
-    words, explanation, effect = STATUSES[check.status], EXPLANATIONS[check.id], ""
+    status, explanation, effect = words.STATUSES[check.status], words.EXPLANATIONS[check.id], ""
     if check.effect is not None:
         limit = "" if check.threshold is None else f", threshold {check.threshold:g}"
-        effect = f"Effect {signed(check.effect)}{limit}"
-    verdict = Verdict(words.tone, words.word, check.message)
+        effect = f"Effect {words.signed(check.effect)}{limit}"
+    verdict = Verdict(status.tone, status.word, check.message)
     return CheckCard(check.id, explanation.question, verdict, effect, explanation.parts)
 
 
@@ -301,18 +272,18 @@ def count_verdicts(estimates: Estimates) -> str:
         return "So few crawls leave nothing to check."
     said = [check.status for check in estimates.checks]
     parts = [
-        f"{said.count(status)} {words.one if said.count(status) == 1 else words.several}"
-        for status, words in STATUSES.items()
+        f"{said.count(status)} {say.one if said.count(status) == 1 else say.several}"
+        for status, say in words.STATUSES.items()
         if status in said
     ]
     if len(parts) > 1:
         return f"Of {n_checks} checks, {', '.join(parts[:-1])} and {parts[-1]}."
-    words = STATUSES[said[0]]
+    say = words.STATUSES[said[0]]
     if n_checks == 1:
-        return f"The one check {words.one}."
-    if words.none:
-        return f"None of {n_checks} checks {words.none}."
-    return f"All {n_checks} checks {words.several}."
+        return f"The one check {say.one}."
+    if say.none:
+        return f"None of {n_checks} checks {say.none}."
+    return f"All {n_checks} checks {say.several}."
 
 
 # ---------------------------------------------------- sections that are made of the estimates alone
@@ -321,22 +292,22 @@ def count_verdicts(estimates: Estimates) -> str:
 def list_crawls(estimates: Estimates) -> Section:
     """Return the section on the crawls: a table with a row for each, and what lives on."""
     doubts = []
-    if not has_quotable_number(estimates) and estimates.headline.coverage.value is not None:
+    if not answer.has_quotable_number(estimates) and estimates.headline.coverage.value is not None:
         text = "As the checks speak against the model, do not rely on these numbers."
         doubts = [[Paragraph(text=text, role="warn")]]
     return Section(
         name="crawls",
         title="Coverage, population and turnover",
         lead=_say_half_life(estimates),
-        blocks=([], *show_crawls(estimates), *doubts),
+        blocks=([], *estimate_blocks.show_crawls(estimates), *doubts),
     )
 
 
 def _say_half_life(estimates: Estimates) -> str:
     life = estimates.half_life_years
-    if life.value is None or not has_quotable_number(estimates):
-        return number_of(len(estimates.crawls), "crawl")
-    return f"Half of the {things(estimates.level)} are gone after {with_range(life, span)}"
+    if life.value is None or not answer.has_quotable_number(estimates):
+        return words.number_of(len(estimates.crawls), "crawl")
+    return f"Half of the {things(estimates.level)} are gone after {words.with_range(life, span)}"
 
 
 _NO_LINE = "no line can be drawn, as that takes two different time differences"
@@ -363,13 +334,13 @@ def show_pairs(estimates: Estimates) -> Block:
         (Column(header="Earlier crawl", is_crawl=True), "a"),
         (Column(header="Later crawl", is_crawl=True), "b"),
         ("Years apart", "lag_years", "{:.2f}".format),
-        (f"Shared {things(estimates.level)}", "n_shared", grouped),
+        (f"Shared {things(estimates.level)}", "n_shared", words.grouped),
         ("Of the earlier", "containment", _in_percent),
         ("Of the later", "containment_backward", _in_percent),
         ("Jaccard", "jaccard", "{:.4f}".format),
         ("Dice–Sørensen", "dice", "{:.4f}".format),
-        ("ln R, paper’s line", "log_r", signed),
-        ("ln R, two-way", "log_r_two_way", signed),
+        ("ln R, paper’s line", "log_r", words.signed),
+        ("ln R, two-way", "log_r_two_way", words.signed),
     )
     return [heading(title), table]
 
@@ -386,18 +357,20 @@ def list_union(estimates: Estimates) -> Section:
     """Return the section on what all crawls hold together, empty if that is not known."""
     union, lead = estimates.union, ""
     if union is not None and union.coverage.value is not None:
-        share = with_range(union.coverage, percent)
+        share = words.with_range(union.coverage, percent)
         lead = f"They hold {share} of what could be reached at the newest crawl"
-    blocks = tuple(show_union(estimates))
+    blocks = tuple(estimate_blocks.show_union(estimates))
     return Section(name="union", title="All crawls together", lead=lead, blocks=blocks)
 
 
 def list_estimators(estimates: Estimates) -> Section:
     """Return the section on the estimators, the headline first, closed ones last."""
     leading, agreement = estimates.headline.estimator, estimates.agreement
-    rows = sorted(estimates.estimators, key=lambda row: (row.name != leading, row.name in CLOSED))
+    rows = sorted(
+        estimates.estimators, key=lambda row: (row.name != leading, row.name in words.CLOSED)
+    )
     grade = "" if agreement.grade == "none" else f"Grade {agreement.grade}: "
-    reason = f"{grade}{open_sentence(agreement.reason).removesuffix('.')}."
+    reason = f"{grade}{words.open_sentence(agreement.reason).removesuffix('.')}."
     note = (
         "Where estimators disagree, what they assume tells why. Those that take the web for "
         "unchanging stand last, for comparison only."
@@ -406,12 +379,12 @@ def list_estimators(estimates: Estimates) -> Section:
     def name(row: EstimatorRow) -> str:
         return f"{row.name} (the headline)" if row.name == leading else row.name
 
-    _, *numbers = ESTIMATOR_FIELDS
+    _, *numbers = estimate_blocks.ESTIMATOR_FIELDS
     table = tabulate(rows, ("estimator", name), *numbers, ("assumes", "assumes"))
     return Section(
         name="estimators",
         title="The other estimators",
-        lead=f"{number_of(len(rows), 'estimator')} side by side, each with what it assumes",
+        lead=f"{words.number_of(len(rows), 'estimator')} side by side, each with what it assumes",
         blocks=([Paragraph(text=f"{reason} {note}")], [table]) if rows else (),
     )
 
@@ -419,10 +392,10 @@ def list_estimators(estimates: Estimates) -> Section:
 def show_provenance(estimates: Estimates) -> Iterator[Block]:
     """Yield which program, which settings, which damage and which files the numbers come from."""
     made, what = estimates.provenance, things(estimates.level)
-    when = (
-        "" if made.created is None else f"; the overlaps were counted on {to_visible(made.created)}"
-    )
-    texts = [f"Estimated by crawlgauge {to_visible(made.crawlgauge)}{when}."]
+    when = ""
+    if made.created is not None:
+        when = f"; the overlaps were counted on {templates.to_visible(made.created)}"
+    texts = [f"Estimated by crawlgauge {templates.to_visible(made.crawlgauge)}{when}."]
     if made.settings:
         texts.append(f"Settings: {list_settings(made)}.")
     harm = "No input was damaged."
@@ -438,7 +411,7 @@ def show_provenance(estimates: Estimates) -> Iterator[Block]:
     yield [heading("Where the numbers come from"), *(Paragraph(text=text) for text in texts)]
     if made.inputs:
         are_sized = any(source.n_bytes is not None for source in made.inputs)
-        sizes: list[Field] = [("Bytes", "n_bytes", grouped)] if are_sized else []
+        sizes: list[Field] = [("Bytes", "n_bytes", words.grouped)] if are_sized else []
         table = tabulate(made.inputs, ("Input", "name"), *sizes, ("Checksum", "checksum"))
         yield [heading("What was read, with checksums"), table]
 
@@ -469,7 +442,9 @@ def make_page(
     title
         What the archive is called; None if nobody said.
     """
-    answer, labels = find_answer(estimates), [crawl.label for crawl in estimates.crawls]
+    crawls, what = estimates.crawls, things(estimates.level)
+    labels, begin, end = [crawl.label for crawl in crawls], crawls[0].date, crawls[-1].date
+    n, size = len(crawls), sum(crawl.n_urls for crawl in crawls) / len(crawls)
     folded = [_fold(section, charts) for section in _arrange(estimates, sections)]
     parts = [part for part in folded if part.name in _PAGE_ONLY or not _is_empty(part)]
     first = next((chart for chart in charts if CHARTS[chart.name].section == "answer"), None)
@@ -480,25 +455,23 @@ def make_page(
         "title": title or "How much of the crawlable web does this archive hold?",
         "is_named": title is not None,
         "made": f"{today.day} {today:%B %Y}",
-        "about": _describe_crawls(estimates),
+        "about": f"{n} crawls, {begin:%B %Y} to {end:%B %Y}, of {count(size)} {what} on average",
         "labels": labels,
         "beginning": shared_beginning(labels),
-        "answer": answer,
-        "facts": list_facts(estimates, next((s.verdict for s in sections if s.verdict), None)),
+        "answer": answer.find_answer(estimates),
+        "verdict": answer.judge_answer(estimates),
+        "facts": answer.list_facts(
+            estimates, next((s.verdict for s in sections if s.verdict), None)
+        ),
         "first_figure": first,
         "parts": parts,
         "stills": {chart.name: draw_still(chart) for chart in shown if isinstance(chart, Chart)},
-        "basis": describe_basis_of(estimates),
+        "basis": answer.describe_basis_of(estimates),
         "checks": list_checks(estimates),
-        "half_life": with_range(estimates.half_life_years, span),
-        "has_half_life": estimates.half_life_years.value is not None,
-        "years": _say_years(estimates),
-        "has_line": estimates.paper.coverage is not None,
-        "what": things(estimates.level),
-        "level": estimates.level,
+        "half_life": words.with_range(estimates.half_life_years, span),
+        "years": f"{begin:%Y}" if begin.year == end.year else f"{begin:%Y} to {end:%Y}",
+        "what": what,
         "share": _say_share(estimates),
-        "has_histories": estimates.headline.estimator == "histories",
-        "n_crawls": len(estimates.crawls),
         "methods": describe_methods(estimates),
         "citations": list_citations(estimates),
     }
@@ -520,7 +493,7 @@ def _arrange(estimates: Estimates, sections: Sequence[Section]) -> Iterable[Sect
     yield Section(
         name="paper",
         title="The published method",
-        lead=open_sentence(say_line(estimates.paper) or _NO_LINE),
+        lead=words.open_sentence(estimate_blocks.say_line(estimates.paper) or _NO_LINE),
         blocks=([], show_pairs(estimates)),
     )
     yield list_union(estimates)
@@ -562,32 +535,14 @@ def _is_empty(section: Section) -> bool:
     return not (drawn or any(section.blocks))
 
 
-def _describe_crawls(estimates: Estimates) -> str:
-    """Write how many crawls there are, from when to when, and what is compared."""
-    first, last = (estimates.crawls[k].date for k in (0, -1))
-    sizes = sum(crawl.n_urls for crawl in estimates.crawls) / len(estimates.crawls)
-    return (
-        f"{len(estimates.crawls)} crawls, {first:%B %Y} to {last:%B %Y}, of "
-        f"{count(sizes)} {things(estimates.level)} on average"
-    )
-
-
-def _say_years(estimates: Estimates) -> str:
-    first, last = (estimates.crawls[k].date.year for k in (0, -1))
-    return f"{first}" if first == last else f"{first} to {last}"
-
-
 def _say_share(estimates: Estimates) -> str:
     coverage = estimates.headline.coverage.value
-    if coverage is None or not has_quotable_number(estimates):
+    if coverage is None or not answer.has_quotable_number(estimates):
         return "a share equal to the coverage"
     return f"about {percent(coverage)}"
 
 
 # ------------------------- the look of the page: its style sheet, and charts that turn dark with it
-
-
-_STYLE = "page.css"
 
 
 def make_style() -> str:
@@ -597,24 +552,20 @@ def make_style() -> str:
     dark one where the page is dark, so that neither the pictures nor the live charts are drawn
     anew, and print is light by itself.
     """
+    colours, dark_ones = (themed({}, dark=is_dark)["config"] for is_dark in (False, True))
+    pairs = dict(_pair_up(colours, dark_ones))
+    # Charts stand on the page's own ground.
+    del pairs[colours["background"]]
     rules = [
         f'.drawing [{side}="{light}"] {{ {side}: light-dark({light}, {dark}); }}'
-        for light, dark in _list_colours()
+        for light, dark in pairs.items()
         for side in ("fill", "stroke")
     ]
-    return "\n".join([read_asset(_STYLE), *rules, ""])
-
-
-def _list_colours() -> tuple[tuple[str, str], ...]:
-    """Return each colour of the light charts beside that of the dark ones."""
-    light, dark = (themed({}, dark=is_dark)["config"] for is_dark in (False, True))
-    pairs = dict(_pair_up(light, dark))
-    # Charts stand on the page's own ground.
-    del pairs[light["background"]]
-    return tuple(pairs.items())
+    return "\n".join([templates.read_asset("page.css"), *rules, ""])
 
 
 def _pair_up(light: Any, dark: Any) -> list[tuple[str, str]]:  # noqa: ANN401 - any JSON
+    """Return each colour of the light charts beside that of the dark ones."""
     if isinstance(light, dict):
         return [pair for key in light for pair in _pair_up(light[key], dark[key])]
     if isinstance(light, list):
@@ -626,15 +577,10 @@ def _pair_up(light: Any, dark: Any) -> list[tuple[str, str]]:  # noqa: ANN401 - 
 # --------- `Estimates` as one HTML file that shows all without scripts and forbids every connection
 
 
-_SCRIPTS = (
-    "choice.js",
-    "tips.js",
-    "charts.js",
-    "tables.js",
-    "leave_out.js",
-    "downloads.js",
-    "start.js",
-)
+_SCRIPTS = [
+    f"{name}.js"
+    for name in ("choice", "tips", "charts", "tables", "leave_out", "downloads", "start")
+]
 _RUNTIME = "vega.js"
 """The libraries that draw charts, put together when the package is built."""
 
@@ -659,28 +605,26 @@ def render_page(
     title
         What the archive is called.
     """
-    style, runtime, script = make_style(), _keep_in_element(read_asset(_RUNTIME)), _join_scripts()
+    style, runtime = make_style(), _keep_in_element(templates.read_asset(_RUNTIME))
+    parts = "\n".join(templates.read_asset(name) for name in _SCRIPTS)
+    script = _keep_in_element(f'(() => {{\n"use strict";\n{parts}}})();\n')
     every = [*charts, *(chart for section in sections for chart in section.charts)]
     drawn = [chart for chart in every if isinstance(chart, Chart) and not chart.is_dense]
     live = {
         "config": {**themed({}, on_screen=True)["config"], "background": "transparent"},
         "charts": [to_live(chart) for chart in drawn],
     }
-    return load_template("page.html").render(
+    return templates.load_template("page.html").render(
         page=make_page(estimates, charts, sections, title),
-        glossary=GLOSSARY,
+        estimates=estimates,
+        glossary=templates.GLOSSARY,
         policy=_make_policy(style, runtime, script),
         style=style,
         runtime=runtime,
         script=script,
-        estimate=to_script_json(result_json.estimate_document(estimates)),
-        charts=to_script_json(live),
+        estimate=templates.to_script_json(result_json.estimate_document(estimates)),
+        charts=templates.to_script_json(live),
     )
-
-
-def _join_scripts() -> str:
-    parts = "\n".join(read_asset(name) for name in _SCRIPTS)
-    return _keep_in_element(f'(() => {{\n"use strict";\n{parts}}})();\n')
 
 
 def _keep_in_element(script: str) -> str:

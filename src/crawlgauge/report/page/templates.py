@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from crawlgauge.report.blocks import NO_BREAK, UNIT
 from crawlgauge.report.words import number_of, open_sentence
 
 if TYPE_CHECKING:
@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 _ASSETS = resources.files("crawlgauge.report.page").joinpath("assets")
 
-_IN_SCRIPT = {
-    ord("<"): "\\u003c",
-    ord(">"): "\\u003e",
-    ord("&"): "\\u0026",
-    0x2028: "\\u2028",
-    0x2029: "\\u2029",
-}
+_IN_SCRIPT = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 """What could end a script element, begin a comment in it, or break a line of old scripts."""
 
 _INVISIBLE = re.compile(
@@ -78,10 +72,8 @@ def to_script_json(document: object) -> str:
 # ---------------------------------------------------------------------------- templates of the page
 
 
-_NO_BREAK = "\N{NO-BREAK SPACE}"
 _JOINER = "\N{WORD JOINER}"
 _RANGE = re.compile(r"(?<=\d)–(?=\d)")
-_UNIT = re.compile(r"(?<=\d) (?=(?:%|million|billion|trillion|years?|months?|days?)(?!\w))")
 _OPTION = re.compile(r"`([^`]+)`|((?:crawlgauge [a-z]+ ?)?--[a-z][a-z-]*(?: (?:\d+|all)\b)?)")
 
 
@@ -94,7 +86,7 @@ def load_template(name: str) -> "jinja2.Template":
         Of a file that ships with the page.
     """
     import jinja2
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(read_asset),
@@ -111,9 +103,9 @@ def load_template(name: str) -> "jinja2.Template":
         "drawn": Markup,
         "opening": open_sentence,
         "options": _mark_options,
-        "slug": _to_slug,
+        "slug": lambda term: re.sub(r"[^a-z]+", "-", term.lower()),
         "terms": split_at_terms,
-        "visible": _show,
+        "visible": lambda text: escape(to_visible(text)),
     }
     return environment.get_template(name)
 
@@ -122,7 +114,7 @@ def _keep_units(value: object) -> object:
     """Keep a number with its unit, and a range, on one line; markup stays as it is."""
     if type(value) is not str:
         return value
-    return _RANGE.sub(f"–{_JOINER}", _UNIT.sub(_NO_BREAK, to_visible(value)))
+    return _RANGE.sub(f"–{_JOINER}", UNIT.sub(NO_BREAK, to_visible(value)))
 
 
 def _mark_options(text: str) -> "Markup":
@@ -140,17 +132,6 @@ def _set_apart(match: re.Match[str]) -> str:
     return f"<code><span>{words}</span></code>"
 
 
-def _show(text: str) -> "Markup":
-    """Show a text as it is, down to its invisible characters."""
-    from markupsafe import escape
-
-    return escape(to_visible(text))
-
-
-def _to_slug(term: str) -> str:
-    return re.sub(r"[^a-z]+", "-", term.lower())
-
-
 # --------------------------------------------- the words that the page explains where they are used
 
 
@@ -162,25 +143,12 @@ _EVERYWHERE = {"capture", "crawl", "pair"}
 """Words so common that marking them would be noise; they are in the list at the end only."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """A part of a text; `term` names the entry that explains it, or is None."""
-
-    text: str
-    term: str | None = None
-
-
-def _pattern() -> re.Pattern[str]:
-    words = [*(set(GLOSSARY) - _EVERYWHERE), *_PLURALS]
-    longest_first = sorted(words, key=len, reverse=True)
-    return re.compile(rf"\b({'|'.join(map(re.escape, longest_first))})(s?)\b", re.IGNORECASE)
-
-
-_TERM = _pattern()
+_LONGEST_FIRST = sorted([*(set(GLOSSARY) - _EVERYWHERE), *_PLURALS], key=len, reverse=True)
+_TERM = re.compile(rf"\b({'|'.join(map(re.escape, _LONGEST_FIRST))})(s?)\b", re.IGNORECASE)
 _ENTRIES = {term.lower(): term for term in GLOSSARY} | _PLURALS
 
 
-def split_at_terms(text: str) -> tuple[Piece, ...]:
+def split_at_terms(text: str) -> list[tuple[str, str | None]]:
     """Split a text at the words that the glossary explains, each where it first occurs.
 
     Parameters
@@ -188,23 +156,24 @@ def split_at_terms(text: str) -> tuple[Piece, ...]:
     text
         A paragraph.
 
+    Returns
+    -------
+    list
+        Each part of the text, with the entry that explains it or None.
+
     Examples
     --------
-    >>> [piece.term for piece in split_at_terms("Overlaps shrink; coverage is no overlap.")]
-    ['overlap', None, 'coverage', None]
+    >>> split_at_terms("Overlaps shrink; coverage is no overlap.")[:3]
+    [('Overlaps', 'overlap'), (' shrink; ', None), ('coverage', 'coverage')]
     """
-    pieces: list[Piece] = []
+    pieces: list[tuple[str, str | None]] = []
     seen: set[str] = set()
     end = 0
     for match in _TERM.finditer(text):
         term = _ENTRIES[match[1].lower()]
-        if term in seen:
-            continue
-        seen.add(term)
-        if match.start() > end:
-            pieces.append(Piece(text=text[end : match.start()]))
-        pieces.append(Piece(text=match[0], term=term))
-        end = match.end()
-    if end < len(text):
-        pieces.append(Piece(text=text[end:]))
-    return tuple(pieces)
+        if term not in seen:
+            seen.add(term)
+            pieces += [(text[end : match.start()], None), (match[0], term)]
+            end = match.end()
+    pieces.append((text[end:], None))
+    return [(words, term) for words, term in pieces if words]
