@@ -46,12 +46,13 @@ def canonical_surt(url: bytes) -> bytes:
     """
     text = url.split(b"#", 1)[0].translate(None, _STRAY).strip(_BLANK)
     scheme, rest = _split_scheme(text)
-    authority, path, query = _split_rest(rest)
+    before, _, query = rest.partition(b"?")
+    authority, slash, path = before.partition(b"/")
     host, port = _split_authority(authority, scheme)
     if not host:
         return text.lower() or b"-"
     query = _canonical_query(query)
-    return host + port + b")" + _canonical_path(path) + (b"?" + query if query else b"")
+    return host + port + b")" + _canonical_path(slash + path) + (b"?" + query if query else b"")
 
 
 def _split_scheme(text: bytes) -> tuple[bytes, bytes]:
@@ -68,12 +69,6 @@ def _split_scheme(text: bytes) -> tuple[bytes, bytes]:
     if scheme in _RECORD_SCHEMES or not rest.startswith(b"//"):
         return scheme, b""
     return scheme, rest[2:]
-
-
-def _split_rest(rest: bytes) -> tuple[bytes, bytes, bytes]:
-    before, _, query = rest.partition(b"?")
-    authority, slash, path = before.partition(b"/")
-    return authority, slash + path, query
 
 
 def _split_authority(authority: bytes, scheme: bytes) -> tuple[bytes, bytes]:
@@ -98,6 +93,7 @@ def _canonical_port(port: bytes, scheme: bytes) -> bytes:
 _MAX_IDN_LABEL = 63
 _WWW = re.compile(rb"www[0-9]{0,3}")
 _NUMBER = re.compile(rb"0x[0-9a-f]*|[0-9]+")
+_BASES = {b"0x": 16, b"0": 8, b"": 10}
 _MAX_NUMBER_DIGITS = 16
 
 # The data of Unicode 3.2, which IDNA was made for, are part of every Python and never change.
@@ -208,13 +204,8 @@ def _read_ipv4(labels: list[bytes]) -> list[bytes]:
 
 def _read_number(text: bytes) -> int:
     """Read a decimal, octal (``017``) or hexadecimal (``0xf``) number; -1 if it is none."""
-    if text.startswith(b"0x"):
-        digits, base = text[2:], 16
-    elif text.startswith(b"0"):
-        digits, base = text[1:], 8
-    else:
-        digits, base = text, 10
-    digits = digits.lstrip(b"0") or b"0"
+    prefix, base = next(item for item in _BASES.items() if text.startswith(item[0]))
+    digits = text.removeprefix(prefix).lstrip(b"0") or b"0"
     if len(digits) > _MAX_NUMBER_DIGITS:
         return -1
     try:

@@ -25,12 +25,12 @@ from crawlgauge.overlaps.reference import (
     read_reference_names,
 )
 from crawlgauge.overlaps.table import AnchorCounts
-from crawlgauge.provenance import Input, Provenance, Setting
+from crawlgauge.provenance import Provenance, Setting
 from crawlgauge.sources.access_log import OWN_AGENTS
 from crawlgauge.sources.decompress import fingerprint
 from crawlgauge.sources.frontier import read_frontier
 from crawlgauge.sources.inputs import find_inputs
-from crawlgauge.sources.reading import ReadInputs, read_inputs
+from crawlgauge.sources.reading import read_inputs
 from crawlgauge.sources.remote import conceal, to_path
 from crawlgauge.sources.what_counts import Settings
 from crawlgauge.store import anchors
@@ -203,15 +203,12 @@ def _read_urls(
             made = replace(made, drawn=drawn.drawn)
         hosts = [host.decode() for host in settings.names.hosts.texts()]
         made = _by_host(made, rows, hosts, found.left_out)
+    inputs = tuple(replace(item, name=conceal(item.name)) for item in read.inputs)
     return replace(
         made,
         left_out=dict(+found.left_out),
-        provenance=Provenance.now(settings=settings_used, inputs=_conceal(read)),
+        provenance=Provenance.now(settings=settings_used, inputs=inputs),
     )
-
-
-def _conceal(read: ReadInputs) -> tuple[Input, ...]:
-    return tuple(replace(item, name=conceal(item.name)) for item in read.inputs)
 
 
 def _by_host(

@@ -347,9 +347,7 @@ def count_to_end(threshold: int, n_sets: int, count: Callable[[int], Counted]) -
 
 
 def count_parts(
-    sets: Sequence[CrawlSet],
-    table: OverlapTable,
-    n_parts: int,
+    sets: Sequence[CrawlSet], table: OverlapTable, n_parts: int
 ) -> tuple[OverlapTable, ...]:
     """Count overlaps and histories in parts that share no URL, by ranges of their keys.
 

@@ -20,14 +20,7 @@ from crawlgauge.crawl import Crawl, check_label, parse_date
 from crawlgauge.errors import CrawlError, OverlapError, StoreError
 from crawlgauge.keys.sampling import parse_rate
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
-from crawlgauge.overlaps.table import (
-    LEVELS,
-    MISSING,
-    NEEDED,
-    SIMILARITIES,
-    OverlapTable,
-    pair_rows,
-)
+from crawlgauge.overlaps.table import LEVELS, MISSING, NEEDED, SIMILARITIES, OverlapTable, pair_rows
 from crawlgauge.provenance import Provenance
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")

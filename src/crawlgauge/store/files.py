@@ -117,14 +117,10 @@ def check_room(folder: Path, n_bytes: int, what: str) -> None:
         free = shutil.disk_usage(folder).free
     if free < n_bytes:
         raise StoreError(
-            f"no room in {folder}: {what} needs about {_megabytes(n_bytes)}, and "
-            f"{_megabytes(free)} are free. Free some space, or keep a part of the crawl with "
+            f"no room in {folder}: {what} needs about {n_bytes / 1e6:,.1f} MB, and "
+            f"{free / 1e6:,.1f} MB are free. Free some space, or keep a part of the crawl with "
             "--sample; the store is whole"
         )
-
-
-def _megabytes(n_bytes: int) -> str:
-    return f"{n_bytes / 1e6:,.1f} MB"
 
 
 @contextmanager

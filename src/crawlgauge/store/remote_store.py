@@ -61,10 +61,7 @@ class RemotePlace(StorePlace):
     def _lock(self, label: str, *, patience: float = 0.0) -> Iterator[CrawlWriter]:
         del patience  # Who cleans up takes longer here; the message says what to do.
         name = f"{CRAWLS}/{label}/{LOCK_NAME}"
-        with (
-            Lease(self.objects, name, label) as lease,
-            SpillFolder(self._path) as spill,
-        ):
+        with Lease(self.objects, name, label) as lease, SpillFolder(self._path) as spill:
             yield RemoteCrawlWriter(self, label, self._path / CRAWLS / label, lease, spill)
 
     def _find_leftovers(self) -> set[str]:

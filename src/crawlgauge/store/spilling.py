@@ -76,19 +76,14 @@ class SpillFolder:
 
     def open(self) -> Path:
         """Return the folder, which is made if need be."""
-        if self._folder is None:
-            if self._is_in_temporary_folder:
-                _make_own(self._parent)
-            number = 0
-            while True:
-                folder = self._parent / f"{os.getpid()}-{number}"
-                try:
-                    self._lock = acquire_lock(folder)
-                except StoreBusy:
-                    number += 1  # Another command of the same process.
-                else:
-                    self._folder = folder
-                    break
+        if self._folder is None and self._is_in_temporary_folder:
+            _make_own(self._parent)
+        number = 0
+        while self._folder is None:
+            folder = self._parent / f"{os.getpid()}-{number}"
+            with suppress(StoreBusy):  # Another command of the same process has it.
+                self._lock, self._folder = acquire_lock(folder), folder
+            number += 1
         return self._folder
 
     def __enter__(self) -> Self:
@@ -130,10 +125,8 @@ def remove_abandoned(store: AnyPath) -> None:
 
 
 def _remove_if_empty(parent: Path) -> None:
-    try:
+    with suppress(OSError):  # Another process spills here, or has just taken the folder away.
         parent.rmdir()
-    except OSError:
-        return  # Another process spills here, or has just taken the folder away.
 
 
 def _parent_of(store: AnyPath) -> Path:
