@@ -210,10 +210,8 @@ def read_histories(histories: Source, crawls: Source) -> OverlapTable:
     """
     if _is_stdin(histories) and _is_stdin(crawls):
         raise OverlapError("histories and crawls cannot both come from standard input")
-    loaded, others = (
-        _load(histories, "the table of histories"),
-        _load(crawls, "the table of crawls"),
-    )
+    loaded = _load(histories, "the table of histories")
+    others = _load(crawls, "the table of crawls")
     provenance = Provenance(inputs=(*loaded.origins, *others.origins))
     return csv_table.from_histories(loaded.sheet(), others.sheet(), provenance)
 
