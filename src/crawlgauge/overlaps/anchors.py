@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from crawlgauge.crawl import AnchorKind, Crawl, parse_date
 from crawlgauge.errors import SourceError, StoreError
+from crawlgauge.ingest.crawl_list import list_words
 from crawlgauge.ingest.options import read_scope
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.locations import StrPath, find_store
@@ -148,9 +149,7 @@ def add_anchor(
         raise StoreError(f"there is no crawl {crawl!r}; the store holds {', '.join(labels)}")
     # Which crawl is the newest one will change.
     label = crawl or (labels[-1] if day is None or kind == "frontier" else None)
-    if isinstance(reference, (str, os.PathLike, int)):
-        reference = (str(reference) if isinstance(reference, int) else reference,)
-    words = [os.fspath(word) for word in reference]
+    words = [str(reference)] if isinstance(reference, int) else list_words(reference)
     blank = Anchor(name=name, kind=kind, key_rule=opened.key_rule, date=day, label=label)
     if kind == "frontier":
         made = _read_frontier(blank, words, label or labels[-1])

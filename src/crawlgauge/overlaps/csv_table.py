@@ -263,21 +263,8 @@ Listed = Mapping[str, tuple[Crawl, str]]
 """Crawls of a table of their own by label, each with its place there."""
 
 
-def list_crawls(sheet: Sheet, sample_rate: float = 1.0) -> Listed:
-    """Read a table of crawls, which pairs name by their labels.
-
-    Parameters
-    ----------
-    sheet
-        Columns ``label,date,n_urls`` and, where they are of a sample, ``n_sampled``.
-    sample_rate
-        Of the pairs; where it is not 1 and there are no ``n_sampled``, the sizes are the sample's.
-
-    Raises
-    ------
-    OverlapError
-        If a cell cannot be read, or a label stands there twice.
-    """
+def _list_crawls(sheet: Sheet, sample_rate: float) -> Listed:
+    """Read a table of crawls; of a sample, without ``n_sampled``, the sizes are the sample's."""
     sheet.require(("label", "date", "n_urls"))
     listed: dict[str, tuple[Crawl, str]] = {}
     for row in sheet.rows:
@@ -289,7 +276,7 @@ def list_crawls(sheet: Sheet, sample_rate: float = 1.0) -> Listed:
 
 
 def table_from_sheet(
-    sheet: Sheet, known: tuple[Crawl, ...] = (), listed: Listed | None = None
+    sheet: Sheet, known: tuple[Crawl, ...] = (), about: Sheet | None = None
 ) -> OverlapTable:
     """Put rows of pairs, in any order, together to an overlap table.
 
@@ -302,14 +289,16 @@ def table_from_sheet(
         A row for each pair.
     known
         Crawls of the table, whether they stand in a pair or not.
-    listed
-        What dates and sizes of the pairs' crawls are taken from; None if they stand in the rows.
+    about
+        The table of crawls that the pairs name by their labels: columns ``label,date,n_urls`` and,
+        where they are of a sample, ``n_sampled``. None if dates and sizes stand in the rows.
 
     Raises
     ------
     OverlapError
         If it cannot be read or contradicts itself; the message names row and column.
     """
+    listed = None if about is None else _list_crawls(about, sheet.sample_rate)
     needed = NEEDED if listed is None else ("a", "b")
     sheet.require(needed, "" if "a" not in sheet.columns or listed is not None else _APART)
     if "n_shared" not in sheet.columns and "jaccard" not in sheet.columns:

@@ -78,8 +78,7 @@ def from_parquet(
     about = {key: parts[key] for key in ("sample_rate",) if key in parts}
     known = parts.pop("crawls", ())
     sheet = Sheet(name=name, columns=columns, rows=cells, about=about)
-    listed = None if crawls is None else csv_table.list_crawls(crawls, sheet.sample_rate)
-    table = csv_table.table_from_sheet(sheet, known, listed)
+    table = csv_table.table_from_sheet(sheet, known, crawls)
     if known and table.crawls != known:
         raise OverlapError(
             f"{name}: a crawl stands in the rows, not in the metadata {METADATA_KEY}; remove the "
@@ -187,9 +186,8 @@ def read_overlaps(pairs: Source | OverlapTable, crawls: Source | None = None) ->
             if of_crawls is not None:
                 raise OverlapError(f"{name} is JSON, which holds its crawls; give no others")
             return json_table.from_json(text, name=name, provenance=provenance)
-    sheet = loaded.sheet()
-    listed = None if of_crawls is None else csv_table.list_crawls(of_crawls, sheet.sample_rate)
-    return replace(csv_table.table_from_sheet(sheet, listed=listed), provenance=provenance)
+    table = csv_table.table_from_sheet(loaded.sheet(), about=of_crawls)
+    return replace(table, provenance=provenance)
 
 
 def read_histories(histories: Source, crawls: Source) -> OverlapTable:
