@@ -4,7 +4,6 @@ Histories by groups of whole hosts are counted among them: the value of a URL is
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,13 +137,12 @@ def count_groups(
 def _count_by_group(union: KeyUnion, n_crawls: int) -> HostGroups | None:
     end = union.threshold
     while True:
-        groups = union.codes[: count_below(union.keys, end)].astype(np.uint8)
-        order = np.argsort(groups, kind="stable")
-        bounds = np.searchsorted(groups[order], np.arange(N_GROUPS + 1))
+        codes = union.codes[: count_below(union.keys, end)]
         together, of_groups = MaskCounts(n_crawls), []
-        for start, stop in pairwise(bounds):
+        for group in range(N_GROUPS):
+            own = union.masks[: codes.size, 0][codes == group]
             counts = MaskCounts(n_crawls)
-            counts.add(union.masks[order[start:stop], 0], np.ones(stop - start, np.int64))
+            counts.add(own, np.ones(own.size, np.int64))
             of_groups.append(counts.arrays())
             together.add(*of_groups[-1])
         masks, _ = together.arrays()
