@@ -39,15 +39,7 @@ from crawlgauge.store.anchors import MAX_KEYS, Anchor
 from crawlgauge.store.catalogue import Store, open_store
 from crawlgauge.store.crawl_set import CrawlSet
 
-__all__ = [
-    "Anchor",
-    "Draw",
-    "add_anchor",
-    "count_anchors",
-    "draw_hosts",
-    "list_anchors",
-    "remove_anchor",
-]
+__all__ = ["Anchor", "Draw", "add_anchor", "draw_hosts", "list_anchors", "remove_anchor"]
 
 _NO_HOST = "no-host"
 _NOT_DRAWN = "foreign-host"
@@ -310,19 +302,12 @@ def draw_hosts(
         raise SourceError(f"{n_hosts} hosts cannot be drawn from the {len(hosts)} of {path}")
     seed = secrets.randbits(32) if seed is None else seed
     drawn = tuple(random.Random(seed).sample(hosts, n_hosts))  # noqa: S311 - a draw, no secret
-    anchors.save_anchor(
-        opened,
-        Anchor(
-            name=name,
-            kind="complete",
-            key_rule=opened.key_rule,
-            drawn=drawn,
-            provenance=Provenance.now(
-                settings={"seed": seed, "drawn_from": conceal(path), "n_listed": len(hosts)},
-                inputs=(replace(own, name=conceal(path)),),
-            ),
-        ),
+    provenance = Provenance.now(
+        settings={"seed": seed, "drawn_from": conceal(path), "n_listed": len(hosts)},
+        inputs=(replace(own, name=conceal(path)),),
     )
+    made = Anchor(name=name, kind="complete", key_rule=opened.key_rule, drawn=drawn)
+    anchors.save_anchor(opened, replace(made, provenance=provenance))
     return Draw(hosts=drawn, n_listed=len(hosts), seed=seed)
 
 

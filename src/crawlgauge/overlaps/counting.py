@@ -509,15 +509,15 @@ def count_by_host(
     is_held = np.zeros((len(held), keys.size), np.bool_)
     for row, own in zip(is_held, held, strict=True):
         row[np.searchsorted(keys, own)] = True
-    n_holders = is_held.sum(axis=0)
+    is_only = is_held.sum(axis=0) == 1
     # In the last place those without a host.
-    n_only = [
-        np.bincount(codes[row & (n_holders == 1)], minlength=len(hosts) + 1) for row in is_held
-    ]
+    *n_only, n_several = (
+        np.bincount(codes[row], minlength=len(hosts) + 1) for row in (*is_held & is_only, ~is_only)
+    )
     return HostCounts(
         hosts=hosts,
         n_only=np.stack(n_only, axis=1)[:-1],
-        n_several=np.bincount(codes[n_holders > 1], minlength=len(hosts) + 1)[:-1],
+        n_several=n_several[:-1],
         n_undisclosed=np.array([counts[-1] for counts in n_only]),
         sample_rate=rate_of(common),
     )
