@@ -83,9 +83,8 @@ def _split_authority(authority: bytes, scheme: bytes) -> tuple[bytes, bytes]:
 
 
 def _canonical_port(port: bytes, scheme: bytes) -> bytes:
-    digits = port.lstrip(b"0")
-    if port.isdigit() and len(digits) <= 5 and int(digits or b"0") <= _MAX_PORT:
-        number = int(digits or b"0")
+    digits = port.lstrip(b"0") or b"0"
+    if port.isdigit() and len(digits) <= 5 and (number := int(digits)) <= _MAX_PORT:
         return b"" if number == _DEFAULT_PORTS.get(scheme) else b":%d" % number
     return port and b":" + _escape(port, _UNSAFE_IN_HOST).lower()
 
@@ -192,8 +191,7 @@ def _read_ipv4(labels: list[bytes]) -> list[bytes]:
     """Return the four numbers of an address in any form that browsers accept, or nothing."""
     if not 1 <= len(labels) <= 4 or not all(map(_NUMBER.fullmatch, labels)):
         return []
-    numbers = [_read_number(label) for label in labels]
-    *leading, last = numbers
+    *leading, last = map(_read_number, labels)
     if any(not 0 <= number < 256 for number in leading):
         return []
     n_last = 4 - len(leading)
