@@ -102,13 +102,11 @@ class Store:
             If there is no such crawl, or its manifest is damaged.
         """
         folder = self.folder(label)
-        try:
-            with explain_os_error("read", folder / MANIFEST_NAME):
+        with explain_os_error("read", folder / MANIFEST_NAME):
+            try:
                 content = read_content(folder / MANIFEST_NAME)
-        except StoreError as error:
-            if isinstance(error.__cause__, (FileNotFoundError, NotADirectoryError)):
+            except (FileNotFoundError, NotADirectoryError):
                 raise self._unknown(label) from None
-            raise
         return Manifest.from_bytes(content, folder, label)
 
     def manifests(self) -> list[Manifest]:

@@ -109,18 +109,14 @@ def remove_abandoned(store: AnyPath) -> None:
     try:
         if isinstance(store, RemotePath) and not _is_own(parent):
             return
-        folders = list(parent.iterdir())
+        folders = [entry for entry in parent.iterdir() if entry.is_dir()]
     except FileNotFoundError:
         return
     for folder in folders:
-        if not folder.is_dir():
-            continue  # No process has made it.
-        try:
+        with suppress(StoreBusy, OSError):  # Its process lives, or it belongs to another user.
             lock = acquire_lock(folder)
-        except (StoreBusy, OSError):
-            continue  # Its process lives, or it belongs to another user.
-        shutil.rmtree(folder, ignore_errors=True)
-        close_quietly(lock)
+            shutil.rmtree(folder, ignore_errors=True)
+            close_quietly(lock)
     _remove_if_empty(parent)
 
 
