@@ -18,9 +18,8 @@ from crawlgauge.errors import StoreError
 from crawlgauge.provenance import Provenance
 from crawlgauge.sources.remote import AnyPath, RemotePath
 from crawlgauge.store.catalogue import Finding, Store, read_content
-from crawlgauge.store.crawl_writer import ANCHORS
 from crawlgauge.store.documents import NONSENSE, check_document, put_file, read_fields, to_document
-from crawlgauge.store.files import explain_os_error, sync_folder
+from crawlgauge.store.files import ANCHORS, explain_os_error, sync_folder
 
 MAX_KEYS = 1 << 23
 """Some eight million URLs take a hundred megabytes; lists of more say nothing more."""

@@ -17,16 +17,9 @@ from crawlgauge.errors import StoreError
 from crawlgauge.keys.rules import BY_URL, LEVELS, RULES, KeyRule, check_level, rule_of
 from crawlgauge.sources.remote import AnyPath, ObjectChanged, RemotePath
 from crawlgauge.store.crawl_set import MANIFEST_NAME, CrawlSet, Manifest
-from crawlgauge.store.crawl_writer import (
-    CACHE,
-    CRAWLS,
-    STORE_FILE,
-    CrawlWriter,
-    LocalPlace,
-    StorePlace,
-)
+from crawlgauge.store.crawl_writer import CrawlWriter, LocalPlace, StorePlace
 from crawlgauge.store.documents import ADD_AGAIN, NOT_KEPT, check_document, to_document
-from crawlgauge.store.files import explain_os_error
+from crawlgauge.store.files import CACHE, CRAWLS, STORE_FILE, explain_os_error
 
 if TYPE_CHECKING:
     from crawlgauge.store.attributes import Attributes

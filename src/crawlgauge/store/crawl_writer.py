@@ -1,14 +1,4 @@
-"""How a crawl is held, written, shown and removed, in whichever kind of store, and where all is.
-
-::
-
-    crawlgauge.store/
-      store.json                 by which rule URLs are the same
-      crawls/LABEL/              manifest.json, a file for each set, one for attributes, a lock
-      anchors/NAME.json          what is known from elsewhere
-      cache/                     counts and the like, which can be lost
-      spill/                     what does not fit into memory, while a process runs
-"""
+"""How a crawl is held, written, shown and removed, in whichever kind of store."""
 
 import logging
 import shutil
@@ -23,16 +13,12 @@ from crawlgauge.errors import StoreBusy, StoreError
 from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store import files
 from crawlgauge.store.crawl_set import MANIFEST_NAME, CrawlSet, Manifest, has_leftovers, is_own_file
+from crawlgauge.store.files import ANCHORS, CACHE, CRAWLS, STORE_FILE
 from crawlgauge.store.spilling import SPILL_FOLDER, remove_abandoned
 
 if TYPE_CHECKING:
     from crawlgauge.store.attributes import Attributes
     from crawlgauge.store.key_set import Keys
-
-STORE_FILE = "store.json"
-CRAWLS = "crawls"
-CACHE = "cache"
-ANCHORS = "anchors"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
