@@ -17,7 +17,6 @@ from crawlgauge.ingest.crawl_list import list_words
 from crawlgauge.ingest.options import read_scope
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.locations import StrPath, find_store
-from crawlgauge.overlaps.key_union import count_below
 from crawlgauge.overlaps.reference import (
     Entries,
     find_held,
@@ -384,8 +383,7 @@ def _count(store: Store, anchor: Anchor, crawl: Crawl) -> AnchorCounts:
     counts = replace(counts, n_looked_for=held.size, n_held=int(np.count_nonzero(held)))
     if anchor.kind == "uniform":
         return counts
-    n_looked_for = count_below(anchor.keys, store.crawl_set(crawl.label).threshold)
-    codes = anchor.host_codes[:n_looked_for]
+    codes = anchor.host_codes[: held.size]
     alive = np.bincount(codes, minlength=len(anchor.hosts))
     own = np.bincount(codes[held], minlength=len(anchor.hosts))
     return replace(counts, per_host=tuple(zip(alive.tolist(), own.tolist(), strict=True)))

@@ -16,7 +16,7 @@ from crawlgauge.overlaps import histories
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, HostGroups
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.key_set import Keys
+from crawlgauge.store.key_set import Keys, count_below
 
 MAX_ROWS = 1 << 25
 """32 times the keys of a crawl's attributes, at 20 bytes each: 670 MB if it has to be."""
@@ -25,11 +25,6 @@ N_GROUPS = 20
 """So many give a standard error that is itself uncertain by a sixth."""
 
 Codes = NDArray[np.int32]
-
-
-def count_below(keys: Keys, threshold: int) -> int:
-    """Return how many of rising keys are below a threshold."""
-    return int(np.searchsorted(keys, np.uint64(threshold - 1), side="right"))
 
 
 class KeyUnion:

@@ -25,6 +25,7 @@ from crawlgauge.store.arrow_file import Column, TableFile
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.documents import NONSENSE, check_document, from_plain, to_document, to_plain
 from crawlgauge.store.files import check_room, partial_file, replace_file
+from crawlgauge.store.key_set import count_below
 
 _SCHEMA = "crawlgauge.index/3"
 _PATTERN = "index-*.json"
@@ -160,7 +161,7 @@ class HistoryIndex:
                 raise IndexDamaged(str(self._path))
             self._is_checked[number] = True
         start = int(np.searchsorted(keys, np.uint64(low)))
-        stop = int(np.searchsorted(keys, np.uint64(high - 1), side="right"))
+        stop = count_below(keys, high)
         return keys[start:stop], masks[start:stop]
 
 

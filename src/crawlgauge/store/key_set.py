@@ -34,6 +34,11 @@ _MOST_BLOCKS = 1 << 12
 Keys = NDArray[np.uint64]
 
 
+def count_below(keys: Keys, threshold: int) -> int:
+    """Return how many of rising keys are below a threshold."""
+    return int(np.searchsorted(keys, np.uint64(threshold - 1), side="right"))
+
+
 def write_keys(
     folder: Path, ranges: Iterable[Keys], description: CrawlSet, *, n_most: int
 ) -> CrawlSet:
@@ -164,8 +169,7 @@ class KeyReader:
             return np.empty(0, np.uint64)
         keys = self._blocks(first, end)
         start = int(np.searchsorted(keys, np.uint64(low)))
-        stop = keys.size if high >= WHOLE else int(np.searchsorted(keys, np.uint64(high)))
-        return keys[start:stop]
+        return keys[start : count_below(keys, high)]
 
     def smallest(self, n_keys: int) -> Keys:
         """Return so many keys, the smallest."""
