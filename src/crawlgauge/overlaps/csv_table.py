@@ -21,7 +21,6 @@ from crawlgauge.errors import CrawlError, OverlapError, StoreError
 from crawlgauge.keys.sampling import parse_rate
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
 from crawlgauge.overlaps.table import LEVELS, MISSING, NEEDED, SIMILARITIES, OverlapTable, pair_rows
-from crawlgauge.provenance import Provenance
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _NOTE = re.compile(r"#\s*(\w+)\s*=(.*)")
@@ -389,9 +388,7 @@ def _shared(row: Row, a: Crawl, b: Crawl, sheet: Sheet) -> int:
 # ------------------------------------------------------------------------------------ histories
 
 
-def from_histories(
-    histories: Sheet, crawls: Sheet, provenance: Provenance | None = None
-) -> OverlapTable:
+def from_histories(histories: Sheet, crawls: Sheet) -> OverlapTable:
     r"""Read an overlap table from capture histories and their crawls.
 
     Parameters
@@ -401,8 +398,6 @@ def from_histories(
         history on several lines is summed.
     crawls
         Columns ``label,date`` and, where known, ``n_urls``, in any order of the crawls.
-    provenance
-        What to record as the table's origin.
 
     Raises
     ------
@@ -426,7 +421,6 @@ def from_histories(
         crawls=tuple(_crawl_from(row, n, histories) for row, n in zip(rows, sizes, strict=True)),
         n_shared=n_shared,
         histories=counted,
-        provenance=provenance or Provenance(),
         **histories.about,
     )
 

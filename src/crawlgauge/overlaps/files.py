@@ -211,7 +211,8 @@ def read_histories(histories: Source, crawls: Source) -> OverlapTable:
     loaded = _load(histories, "the table of histories")
     others = _load(crawls, "the table of crawls")
     provenance = Provenance(inputs=(*loaded.origins, *others.origins))
-    return csv_table.from_histories(loaded.sheet(), others.sheet(), provenance)
+    table = csv_table.from_histories(loaded.sheet(), others.sheet())
+    return replace(table, provenance=provenance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
