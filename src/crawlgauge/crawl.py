@@ -15,17 +15,17 @@ AnchorKind = Literal["uniform", "complete", "frontier"]
 """What something known from elsewhere is: an even sample, complete lists, or a crawler's queue."""
 
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=-]{0,119}")
-_DAY_OF_A_MONTH_LABEL = 15
-_MONTH_OF_A_YEAR_LABEL = 7
-
 _ISO_DATE_TIME = re.compile(
-    r"(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?"
+    r"(\d{4})-(\d{2})-(\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?"
 )
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _COMPACT_DATE = re.compile(r"(?<!\d)(\d{4})(\d{2})(\d{2})(?:\d{6})?(?!\d)")
 _MONTH = re.compile(r"(?<!\d)(?<!\d-)(\d{4})-(\d{2})(?!-?\d)")
 _YEAR = re.compile(r"((?:19|20)\d\d)")
 _COMMON_CRAWL = re.compile(r"CC-MAIN-(\d{4})-(\d{2})(?!\d)")
+
+_MIDDLE = {_YEAR: (7, 1), _MONTH: (15,)}
+"""Which month and day stand for a year, and which day for a month."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +122,7 @@ def parse_date(text: str, *, at: Literal["start", "middle", "end"] = "middle") -
     stripped = text.strip()
     for pattern in (_ISO_DATE_TIME, _ISO_DATE, _COMPACT_DATE, _MONTH, _YEAR, _COMMON_CRAWL):
         if (match := pattern.fullmatch(stripped)) and (found := _to_date(pattern, match)):
-            if pattern in (_MONTH, _YEAR) and at != "middle":
+            if pattern in _MIDDLE and at != "middle":
                 import calendar
 
                 month = found.month if pattern is _MONTH else 1 if at == "start" else 12
@@ -207,15 +207,10 @@ def _in_utc(time: dt.datetime) -> dt.datetime:
 
 
 def _to_date(pattern: re.Pattern[str], match: re.Match[str]) -> dt.date | None:
-    year = int(match[1])
-    if pattern is _YEAR:
-        return dt.date(year, _MONTH_OF_A_YEAR_LABEL, 1)
-    second = int(match[2])
+    year, *rest = map(int, match.groups())
     try:
         if pattern is _COMMON_CRAWL:
-            return dt.date.fromisocalendar(year, second, 1)
-        if pattern is _MONTH:
-            return dt.date(year, second, _DAY_OF_A_MONTH_LABEL)
-        return dt.date(year, second, int(match[3]))
+            return dt.date.fromisocalendar(year, rest[0], 1)
+        return dt.date(year, *rest, *_MIDDLE.get(pattern, ()))
     except ValueError:
         return None

@@ -37,8 +37,7 @@ class Input:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the input as plain data for JSON."""
-        document = asdict(self)
-        return {k: v for k, v in document.items() if v is not None or k == "n_bytes"}
+        return {k: v for k, v in asdict(self).items() if v is not None or k == "n_bytes"}
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> "Input":

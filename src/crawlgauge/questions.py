@@ -513,7 +513,7 @@ def compare(
     }
     _check_comparable(archives)
 
-    from crawlgauge.overlaps.archives import count_archives, count_by_host
+    from crawlgauge.overlaps.counting import count_archives, count_by_host
 
     threshold = WHOLE if sample is None else threshold_of(parse_rate(str(sample)))
     # First, as the messages of it would come in between the signs of progress.

@@ -4,7 +4,7 @@ import pytest
 
 from crawlgauge.errors import OverlapError
 from crawlgauge.keys.sampling import WHOLE
-from crawlgauge.overlaps.archives import count_archives, count_by_host
+from crawlgauge.overlaps.counting import count_archives, count_by_host
 from crawlgauge.store.catalogue import create_store, open_store
 from crawlgauge.store.exchange import export_sample
 

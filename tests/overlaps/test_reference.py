@@ -8,7 +8,6 @@ from crawlgauge.errors import SourceError
 from crawlgauge.keys.rules import GIVEN, RAW
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.keys.scope import parse_scope
-from crawlgauge.overlaps.key_union import count_below
 from crawlgauge.overlaps.reference import (
     ReferenceList,
     are_domains,
@@ -19,6 +18,7 @@ from crawlgauge.overlaps.reference import (
     read_urls,
 )
 from crawlgauge.store import ranges
+from crawlgauge.store.key_set import count_below
 
 URLS = [f"http://h{k % 7}.example.org/page/{k}" for k in range(500)]
 

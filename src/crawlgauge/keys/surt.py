@@ -46,12 +46,13 @@ def canonical_surt(url: bytes) -> bytes:
     """
     text = url.split(b"#", 1)[0].translate(None, _STRAY).strip(_BLANK)
     scheme, rest = _split_scheme(text)
-    authority, path, query = _split_rest(rest)
+    before, _, query = rest.partition(b"?")
+    authority, slash, path = before.partition(b"/")
     host, port = _split_authority(authority, scheme)
     if not host:
         return text.lower() or b"-"
     query = _canonical_query(query)
-    return host + port + b")" + _canonical_path(path) + (b"?" + query if query else b"")
+    return host + port + b")" + _canonical_path(slash + path) + (b"?" + query if query else b"")
 
 
 def _split_scheme(text: bytes) -> tuple[bytes, bytes]:
@@ -70,12 +71,6 @@ def _split_scheme(text: bytes) -> tuple[bytes, bytes]:
     return scheme, rest[2:]
 
 
-def _split_rest(rest: bytes) -> tuple[bytes, bytes, bytes]:
-    before, _, query = rest.partition(b"?")
-    authority, slash, path = before.partition(b"/")
-    return authority, slash + path, query
-
-
 def _split_authority(authority: bytes, scheme: bytes) -> tuple[bytes, bytes]:
     """Return the canonical host, and the port with its colon unless it is the default."""
     place = authority.rpartition(b"@")[2]
@@ -88,9 +83,8 @@ def _split_authority(authority: bytes, scheme: bytes) -> tuple[bytes, bytes]:
 
 
 def _canonical_port(port: bytes, scheme: bytes) -> bytes:
-    digits = port.lstrip(b"0")
-    if port.isdigit() and len(digits) <= 5 and int(digits or b"0") <= _MAX_PORT:
-        number = int(digits or b"0")
+    digits = port.lstrip(b"0") or b"0"
+    if port.isdigit() and len(digits) <= 5 and (number := int(digits)) <= _MAX_PORT:
         return b"" if number == _DEFAULT_PORTS.get(scheme) else b":%d" % number
     return port and b":" + _escape(port, _UNSAFE_IN_HOST).lower()
 
@@ -98,6 +92,7 @@ def _canonical_port(port: bytes, scheme: bytes) -> bytes:
 _MAX_IDN_LABEL = 63
 _WWW = re.compile(rb"www[0-9]{0,3}")
 _NUMBER = re.compile(rb"0x[0-9a-f]*|[0-9]+")
+_BASES = {b"0x": 16, b"0": 8, b"": 10}
 _MAX_NUMBER_DIGITS = 16
 
 # The data of Unicode 3.2, which IDNA was made for, are part of every Python and never change.
@@ -196,8 +191,7 @@ def _read_ipv4(labels: list[bytes]) -> list[bytes]:
     """Return the four numbers of an address in any form that browsers accept, or nothing."""
     if not 1 <= len(labels) <= 4 or not all(map(_NUMBER.fullmatch, labels)):
         return []
-    numbers = [_read_number(label) for label in labels]
-    *leading, last = numbers
+    *leading, last = map(_read_number, labels)
     if any(not 0 <= number < 256 for number in leading):
         return []
     n_last = 4 - len(leading)
@@ -208,13 +202,8 @@ def _read_ipv4(labels: list[bytes]) -> list[bytes]:
 
 def _read_number(text: bytes) -> int:
     """Read a decimal, octal (``017``) or hexadecimal (``0xf``) number; -1 if it is none."""
-    if text.startswith(b"0x"):
-        digits, base = text[2:], 16
-    elif text.startswith(b"0"):
-        digits, base = text[1:], 8
-    else:
-        digits, base = text, 10
-    digits = digits.lstrip(b"0") or b"0"
+    prefix, base = next(item for item in _BASES.items() if text.startswith(item[0]))
+    digits = text.removeprefix(prefix).lstrip(b"0") or b"0"
     if len(digits) > _MAX_NUMBER_DIGITS:
         return -1
     try:

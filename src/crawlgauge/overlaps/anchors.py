@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from crawlgauge.crawl import AnchorKind, Crawl, parse_date
 from crawlgauge.errors import SourceError, StoreError
+from crawlgauge.ingest.crawl_list import list_words
 from crawlgauge.ingest.options import read_scope
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.locations import StrPath, find_store
-from crawlgauge.overlaps.key_union import count_below
 from crawlgauge.overlaps.reference import (
     Entries,
     find_held,
@@ -25,12 +25,12 @@ from crawlgauge.overlaps.reference import (
     read_reference_names,
 )
 from crawlgauge.overlaps.table import AnchorCounts
-from crawlgauge.provenance import Input, Provenance, Setting
+from crawlgauge.provenance import Provenance, Setting
 from crawlgauge.sources.access_log import OWN_AGENTS
 from crawlgauge.sources.decompress import fingerprint
 from crawlgauge.sources.frontier import read_frontier
 from crawlgauge.sources.inputs import find_inputs
-from crawlgauge.sources.reading import ReadInputs, read_inputs
+from crawlgauge.sources.reading import read_inputs
 from crawlgauge.sources.remote import conceal, to_path
 from crawlgauge.sources.what_counts import Settings
 from crawlgauge.store import anchors
@@ -38,15 +38,7 @@ from crawlgauge.store.anchors import MAX_KEYS, Anchor
 from crawlgauge.store.catalogue import Store, open_store
 from crawlgauge.store.crawl_set import CrawlSet
 
-__all__ = [
-    "Anchor",
-    "Draw",
-    "add_anchor",
-    "count_anchors",
-    "draw_hosts",
-    "list_anchors",
-    "remove_anchor",
-]
+__all__ = ["Anchor", "Draw", "add_anchor", "draw_hosts", "list_anchors", "remove_anchor"]
 
 _NO_HOST = "no-host"
 _NOT_DRAWN = "foreign-host"
@@ -148,9 +140,7 @@ def add_anchor(
         raise StoreError(f"there is no crawl {crawl!r}; the store holds {', '.join(labels)}")
     # Which crawl is the newest one will change.
     label = crawl or (labels[-1] if day is None or kind == "frontier" else None)
-    if isinstance(reference, (str, os.PathLike, int)):
-        reference = (str(reference) if isinstance(reference, int) else reference,)
-    words = [os.fspath(word) for word in reference]
+    words = [str(reference)] if isinstance(reference, int) else list_words(reference)
     blank = Anchor(name=name, kind=kind, key_rule=opened.key_rule, date=day, label=label)
     if kind == "frontier":
         made = _read_frontier(blank, words, label or labels[-1])
@@ -203,15 +193,12 @@ def _read_urls(
             made = replace(made, drawn=drawn.drawn)
         hosts = [host.decode() for host in settings.names.hosts.texts()]
         made = _by_host(made, rows, hosts, found.left_out)
+    inputs = tuple(replace(item, name=conceal(item.name)) for item in read.inputs)
     return replace(
         made,
         left_out=dict(+found.left_out),
-        provenance=Provenance.now(settings=settings_used, inputs=_conceal(read)),
+        provenance=Provenance.now(settings=settings_used, inputs=inputs),
     )
-
-
-def _conceal(read: ReadInputs) -> tuple[Input, ...]:
-    return tuple(replace(item, name=conceal(item.name)) for item in read.inputs)
 
 
 def _by_host(
@@ -314,19 +301,12 @@ def draw_hosts(
         raise SourceError(f"{n_hosts} hosts cannot be drawn from the {len(hosts)} of {path}")
     seed = secrets.randbits(32) if seed is None else seed
     drawn = tuple(random.Random(seed).sample(hosts, n_hosts))  # noqa: S311 - a draw, no secret
-    anchors.save_anchor(
-        opened,
-        Anchor(
-            name=name,
-            kind="complete",
-            key_rule=opened.key_rule,
-            drawn=drawn,
-            provenance=Provenance.now(
-                settings={"seed": seed, "drawn_from": conceal(path), "n_listed": len(hosts)},
-                inputs=(replace(own, name=conceal(path)),),
-            ),
-        ),
+    provenance = Provenance.now(
+        settings={"seed": seed, "drawn_from": conceal(path), "n_listed": len(hosts)},
+        inputs=(replace(own, name=conceal(path)),),
     )
+    made = Anchor(name=name, kind="complete", key_rule=opened.key_rule, drawn=drawn)
+    anchors.save_anchor(opened, replace(made, provenance=provenance))
     return Draw(hosts=drawn, n_listed=len(hosts), seed=seed)
 
 
@@ -403,8 +383,7 @@ def _count(store: Store, anchor: Anchor, crawl: Crawl) -> AnchorCounts:
     counts = replace(counts, n_looked_for=held.size, n_held=int(np.count_nonzero(held)))
     if anchor.kind == "uniform":
         return counts
-    n_looked_for = count_below(anchor.keys, store.crawl_set(crawl.label).threshold)
-    codes = anchor.host_codes[:n_looked_for]
+    codes = anchor.host_codes[: held.size]
     alive = np.bincount(codes, minlength=len(anchor.hosts))
     own = np.bincount(codes[held], minlength=len(anchor.hosts))
     return replace(counts, per_host=tuple(zip(alive.tolist(), own.tolist(), strict=True)))

@@ -2,7 +2,8 @@
 
 The way of `count_store`: look for the counts in the store's cache; find the groups of hosts; pass
 over all sets, or over the history index and the sets that are not in it, hash range by hash range;
-keep the counts, and an index if it will save time.
+keep the counts, and an index if it will save time. `count_archives` passes over the crawls of
+several archives at once.
 """
 
 import logging
@@ -10,12 +11,14 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.core.sets import MaskCounts, count_masks
+from crawlgauge.core.batch import NO_CODE
+from crawlgauge.core.sets import MaskCounts, count_masks, sort_unique
 from crawlgauge.crawl import Crawl
 from crawlgauge.errors import OverlapError, StoreError
 from crawlgauge.keys.rules import BY_URL
@@ -23,7 +26,7 @@ from crawlgauge.keys.sampling import WHOLE, parse_rate, rate_of, threshold_of
 from crawlgauge.overlaps import histories
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories, HostGroups
 from crawlgauge.overlaps.key_union import count_groups
-from crawlgauge.overlaps.table import OverlapTable
+from crawlgauge.overlaps.table import ArchiveCounts, HostCounts, OverlapTable
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store import history_index, ranges
@@ -200,7 +203,8 @@ def _count(
     """Return what is known, or count what is not, and keep it for the next time."""
     threshold, n_sets = subject.threshold, len(sets)
     origins = tuple(map(history_index.origin_of, sets if read_attributes else ()))
-    path = None if cache is None else cache / _name(subject)
+    name = f"overlaps-{subject.level}-{replace(subject, threshold=0).name}-{threshold:x}.json"
+    path = None if cache is None else cache / name
     known = None if path is None else load(path, _SCHEMA, Counts, _REMEDY)
     if known is not None and (known.origins == origins or not origins):
         return known
@@ -269,19 +273,6 @@ class _Source:
             parts.append((None, keys, histories.move_bits(masks, self._targets)))
         return parts
 
-    def count(self, parts: list[Part], where: HashRange, *, by_mask: bool, lists: bool) -> _Found:
-        """Count the keys of a range by mask or by pair, and list them if that is wanted."""
-        counts: MaskCounts | NDArray[np.int64]
-        if by_mask and self.has_masks:
-            counts = MaskCounts(self.n_sets)
-        else:
-            counts = np.zeros((self.n_sets, self.n_sets), np.int64)
-        room = np.empty((2, sum(keys.size for _, keys, _ in parts) if lists else 0), np.uint64)
-        index = (room[0], room[1]) if lists else None
-        n_keys = count_masks(parts, where.low, where.width, counts, index)
-        found = counts.arrays() if isinstance(counts, MaskCounts) else counts
-        return found, room[:, :n_keys]
-
 
 def _count_between(
     source: _Source,
@@ -295,11 +286,18 @@ def _count_between(
     upper = np.zeros((n_sets, n_sets), np.int64)
     total = MaskCounts(min(n_sets, MAX_HISTORY_CRAWLS))
 
-    def work(parts: list[Part], where: HashRange) -> _Found:
-        return source.count(parts, where, by_mask=full is None, lists=writer is not None)
+    def count(parts: list[Part], where: HashRange) -> _Found:
+        by_mask = full is None and source.has_masks
+        counts: MaskCounts | NDArray[np.int64]
+        counts = MaskCounts(n_sets) if by_mask else np.zeros_like(upper)
+        room = np.empty((2, sum(keys.size for _, keys, _ in parts) if writer else 0), np.uint64)
+        index = (room[0], room[1]) if writer else None
+        n_keys = count_masks(parts, where.low, where.width, counts, index)
+        found = counts.arrays() if isinstance(counts, MaskCounts) else counts
+        return found, room[:, :n_keys]
 
     bits = source.range_bits
-    done = ranges.work_on_ranges(source.read, bits, bounds, work, progress, n_workers)
+    done = ranges.work_on_ranges(source.read, bits, bounds, count, progress, n_workers)
     for where, (found, listed) in done:
         if not isinstance(found, tuple):
             upper += found
@@ -347,9 +345,7 @@ def count_to_end(threshold: int, n_sets: int, count: Callable[[int], Counted]) -
 
 
 def count_parts(
-    sets: Sequence[CrawlSet],
-    table: OverlapTable,
-    n_parts: int,
+    sets: Sequence[CrawlSet], table: OverlapTable, n_parts: int
 ) -> tuple[OverlapTable, ...]:
     """Count overlaps and histories in parts that share no URL, by ranges of their keys.
 
@@ -402,6 +398,145 @@ def count_parts(
 
 def _histories(found: _Masks, n_crawls: int, rate: float) -> Histories:
     return Histories(n_crawls=n_crawls, masks=found[0], counts=found[1], sample_rate=rate)
+
+
+# ----------------------------------------------------------------------- crawls of several archives
+
+
+def count_archives(
+    archives: Sequence[Sequence[CrawlSet]],
+    *,
+    threshold: int = WHOLE,
+    progress: Progress | None = None,
+) -> ArchiveCounts:
+    """Count what the crawls of several archives share, and what the archives hold.
+
+    Parameters
+    ----------
+    archives
+        The sets of each archive, in order of date, then label.
+    threshold
+        Only keys below it are counted; less if a set holds less.
+    progress
+        Called with how many of how many hash ranges are done.
+
+    Raises
+    ------
+    OverlapError
+        If there are too many archives, or a sample holds no URL of a crawl.
+    StoreError
+        If a set cannot be read; it is named.
+    """
+    if len(archives) > MAX_HISTORY_CRAWLS:
+        raise OverlapError(f"at most {MAX_HISTORY_CRAWLS} archives can be compared at once")
+    sets = [item for archive in archives for item in archive]
+    bounds = list(pairwise(accumulate(map(len, archives), initial=0)))
+    common = min(threshold, *(item.threshold for item in sets))
+    upper = np.zeros((len(sets), len(sets)), np.int64)
+    held = MaskCounts(len(archives))
+
+    def count(parts: list[Keys], where: HashRange) -> tuple[NDArray[np.int64], MaskCounts]:
+        n_shared, own = np.zeros_like(upper), MaskCounts(len(archives))
+        of_crawls: list[Part] = [(k, keys, None) for k, keys in enumerate(parts)]
+        count_masks(of_crawls, where.low, where.width, n_shared)
+        of_archives: list[Part] = [
+            (k, keys, None) for k, (a, b) in enumerate(bounds) for keys in parts[a:b]
+        ]
+        count_masks(of_archives, where.low, where.width, own)
+        return n_shared, own
+
+    read, bits = ranges.SetReaders(sets).between, ranges.choose_range_bits(sets)
+    for _, (n_shared, own) in ranges.work_on_ranges(read, bits, (0, common), count, progress):
+        upper += n_shared
+        held.add(*own.arrays())
+    sizes = upper.diagonal().tolist()
+    crawls = [crawl_below(item, common, n) for item, n in zip(sets, sizes, strict=True)]
+    masks, counts = held.arrays()
+    return ArchiveCounts(
+        crawls=tuple(tuple(crawls[a:b]) for a, b in bounds),
+        n_shared=upper + np.triu(upper, 1).T,
+        masks=masks,
+        counts=counts,
+        sample_rate=rate_of(common),
+        level=sets[0].level,
+        key_rule=sets[0].key_rule,
+    )
+
+
+def _merge(parts: Sequence[Keys]) -> Keys:
+    """Return the keys of several sets, sorted and each once."""
+    return parts[0] if len(parts) == 1 else sort_unique([*parts])
+
+
+def count_by_host(
+    archives: Sequence[tuple[Store, Sequence[CrawlSet]]], *, threshold: int
+) -> HostCounts | None:
+    """Count the URLs of each host by which archives hold them.
+
+    Parameters
+    ----------
+    archives
+        Each store with the sets of its crawls.
+    threshold
+        Only keys below it are counted; less where fewer hosts are kept.
+
+    Returns
+    -------
+    HostCounts
+        None if no archive discloses its hosts.
+
+    Raises
+    ------
+    StoreError
+        If a crawl cannot be read.
+    """
+    attributes = [
+        found
+        for store, sets in archives
+        for item in sets
+        if len(found := store.attributes(item)) and found.hosts
+    ]
+    if not attributes:
+        return None
+    common = min(
+        threshold,
+        *(item.threshold for _, sets in archives for item in sets),
+        *(found.threshold for found in attributes),
+    )
+    held = [_merge(ranges.SetReaders(sets).between(0, common)) for _, sets in archives]
+    keys = _merge(held)
+    hosts, codes = _find_hosts(keys, attributes)
+    is_held = np.zeros((len(held), keys.size), np.bool_)
+    for row, own in zip(is_held, held, strict=True):
+        row[np.searchsorted(keys, own)] = True
+    is_only = is_held.sum(axis=0) == 1
+    # In the last place those without a host.
+    *n_only, n_several = (
+        np.bincount(codes[row], minlength=len(hosts) + 1) for row in (*is_held & is_only, ~is_only)
+    )
+    return HostCounts(
+        hosts=hosts,
+        n_only=np.stack(n_only, axis=1)[:-1],
+        n_several=n_several[:-1],
+        n_undisclosed=np.array([counts[-1] for counts in n_only]),
+        sample_rate=rate_of(common),
+    )
+
+
+def _find_hosts(
+    keys: Keys, attributes: Sequence[Attributes]
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Return all hosts, and for each key the place of its host among them, or behind them."""
+    place_of: dict[str, int] = {}
+    codes = np.full(keys.size, NO_CODE, np.int64)
+    for found in attributes:
+        places = np.array([place_of.setdefault(name, len(place_of)) for name in found.hosts])
+        # Further keys may be kept with their hosts, but none that is below the last one is new.
+        n_counted = np.searchsorted(found.keys, keys[-1], side="right") if keys.size else 0
+        own = found.host_codes[:n_counted]
+        named = found.keys[:n_counted][own != NO_CODE]
+        codes[np.searchsorted(keys, named)] = places[own[own != NO_CODE]]
+    return tuple(place_of), np.where(codes == NO_CODE, len(place_of), codes)
 
 
 # ------------------------------------------------------------------------------ what is counted
@@ -465,9 +600,3 @@ def _describe_sample(sets: Sequence[CrawlSet], wanted: int, common: int) -> str 
 
 def _one_in(threshold: int) -> str:
     return "1 in " + f"{1 / rate_of(threshold):,.1f}".removesuffix(".0")
-
-
-def _name(subject: Subject) -> str:
-    """Return what counts of a subject are called by in the cache."""
-    sets = replace(subject, threshold=0).name
-    return f"overlaps-{subject.level}-{sets}-{subject.threshold:x}.json"

@@ -20,15 +20,7 @@ from crawlgauge.crawl import Crawl, check_label, parse_date
 from crawlgauge.errors import CrawlError, OverlapError, StoreError
 from crawlgauge.keys.sampling import parse_rate
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
-from crawlgauge.overlaps.table import (
-    LEVELS,
-    MISSING,
-    NEEDED,
-    SIMILARITIES,
-    OverlapTable,
-    pair_rows,
-)
-from crawlgauge.provenance import Provenance
+from crawlgauge.overlaps.table import LEVELS, MISSING, NEEDED, SIMILARITIES, OverlapTable, pair_rows
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _NOTE = re.compile(r"#\s*(\w+)\s*=(.*)")
@@ -270,21 +262,8 @@ Listed = Mapping[str, tuple[Crawl, str]]
 """Crawls of a table of their own by label, each with its place there."""
 
 
-def list_crawls(sheet: Sheet, sample_rate: float = 1.0) -> Listed:
-    """Read a table of crawls, which pairs name by their labels.
-
-    Parameters
-    ----------
-    sheet
-        Columns ``label,date,n_urls`` and, where they are of a sample, ``n_sampled``.
-    sample_rate
-        Of the pairs; where it is not 1 and there are no ``n_sampled``, the sizes are the sample's.
-
-    Raises
-    ------
-    OverlapError
-        If a cell cannot be read, or a label stands there twice.
-    """
+def _list_crawls(sheet: Sheet, sample_rate: float) -> Listed:
+    """Read a table of crawls; of a sample, without ``n_sampled``, the sizes are the sample's."""
     sheet.require(("label", "date", "n_urls"))
     listed: dict[str, tuple[Crawl, str]] = {}
     for row in sheet.rows:
@@ -296,7 +275,7 @@ def list_crawls(sheet: Sheet, sample_rate: float = 1.0) -> Listed:
 
 
 def table_from_sheet(
-    sheet: Sheet, known: tuple[Crawl, ...] = (), listed: Listed | None = None
+    sheet: Sheet, known: tuple[Crawl, ...] = (), about: Sheet | None = None
 ) -> OverlapTable:
     """Put rows of pairs, in any order, together to an overlap table.
 
@@ -309,14 +288,16 @@ def table_from_sheet(
         A row for each pair.
     known
         Crawls of the table, whether they stand in a pair or not.
-    listed
-        What dates and sizes of the pairs' crawls are taken from; None if they stand in the rows.
+    about
+        The table of crawls that the pairs name by their labels: columns ``label,date,n_urls`` and,
+        where they are of a sample, ``n_sampled``. None if dates and sizes stand in the rows.
 
     Raises
     ------
     OverlapError
         If it cannot be read or contradicts itself; the message names row and column.
     """
+    listed = None if about is None else _list_crawls(about, sheet.sample_rate)
     needed = NEEDED if listed is None else ("a", "b")
     sheet.require(needed, "" if "a" not in sheet.columns or listed is not None else _APART)
     if "n_shared" not in sheet.columns and "jaccard" not in sheet.columns:
@@ -407,9 +388,7 @@ def _shared(row: Row, a: Crawl, b: Crawl, sheet: Sheet) -> int:
 # ------------------------------------------------------------------------------------ histories
 
 
-def from_histories(
-    histories: Sheet, crawls: Sheet, provenance: Provenance | None = None
-) -> OverlapTable:
+def from_histories(histories: Sheet, crawls: Sheet) -> OverlapTable:
     r"""Read an overlap table from capture histories and their crawls.
 
     Parameters
@@ -419,8 +398,6 @@ def from_histories(
         history on several lines is summed.
     crawls
         Columns ``label,date`` and, where known, ``n_urls``, in any order of the crawls.
-    provenance
-        What to record as the table's origin.
 
     Raises
     ------
@@ -444,7 +421,6 @@ def from_histories(
         crawls=tuple(_crawl_from(row, n, histories) for row, n in zip(rows, sizes, strict=True)),
         n_shared=n_shared,
         histories=counted,
-        provenance=provenance or Provenance(),
         **histories.about,
     )
 

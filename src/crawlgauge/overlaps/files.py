@@ -13,22 +13,8 @@ from typing import IO, Any
 from crawlgauge.errors import DamagedInput, OverlapError, SourceError
 from crawlgauge.frames import ArrowStream, is_frame, read_frame
 from crawlgauge.locations import StrPath
-from crawlgauge.overlaps.csv_table import (
-    Row,
-    Sheet,
-    from_histories,
-    list_crawls,
-    read_sheet,
-    table_from_sheet,
-    to_csv,
-)
-from crawlgauge.overlaps.json_table import (
-    describe,
-    from_json,
-    parse_json,
-    read_description,
-    to_json,
-)
+from crawlgauge.overlaps import csv_table, json_table
+from crawlgauge.overlaps.csv_table import Row, Sheet
 from crawlgauge.overlaps.table import NEEDED, OverlapTable
 from crawlgauge.provenance import Input, Provenance
 from crawlgauge.sources.decompress import read_small
@@ -58,7 +44,7 @@ def to_parquet(table: OverlapTable) -> bytes:
     # A count that is known nowhere is a count nevertheless.
     frame = table.to_polars().cast({pl.selectors.starts_with("n_"): pl.Int64})
     sink = io.BytesIO()
-    frame.write_parquet(sink, metadata={METADATA_KEY: json.dumps(describe(table))})
+    frame.write_parquet(sink, metadata={METADATA_KEY: json.dumps(json_table.describe(table))})
     return sink.getvalue()
 
 
@@ -87,13 +73,12 @@ def from_parquet(
     parts: dict[str, Any] = {}
     if document is not None:
         place = f"{name}, metadata {METADATA_KEY}"
-        parts = read_description(parse_json(document, name=place), name=place)
+        parts = json_table.read_description(json_table.parse_json(document, name=place), name=place)
     cells = tuple(Row.of(name, f"row {k}", row) for k, row in enumerate(rows, start=1))
     about = {key: parts[key] for key in ("sample_rate",) if key in parts}
     known = parts.pop("crawls", ())
     sheet = Sheet(name=name, columns=columns, rows=cells, about=about)
-    listed = None if crawls is None else list_crawls(crawls, sheet.sample_rate)
-    table = table_from_sheet(sheet, known, listed)
+    table = csv_table.table_from_sheet(sheet, known, crawls)
     if known and table.crawls != known:
         raise OverlapError(
             f"{name}: a crawl stands in the rows, not in the metadata {METADATA_KEY}; remove the "
@@ -139,8 +124,8 @@ _MAX_BYTES = 1 << 28
 """What a table may hold: pairs of 2,000 crawls, or all histories that are counted."""
 
 _RENDERERS: Mapping[str, Callable[[OverlapTable], bytes]] = {
-    ".csv": lambda table: to_csv(table).encode(),
-    ".json": lambda table: to_json(table).encode(),
+    ".csv": lambda table: csv_table.to_csv(table).encode(),
+    ".json": lambda table: json_table.to_json(table).encode(),
     ".parquet": to_parquet,
 }
 
@@ -200,10 +185,9 @@ def read_overlaps(pairs: Source | OverlapTable, crawls: Source | None = None) ->
         if text.lstrip().startswith(("{", "[")):
             if of_crawls is not None:
                 raise OverlapError(f"{name} is JSON, which holds its crawls; give no others")
-            return from_json(text, name=name, provenance=provenance)
-    sheet = loaded.sheet()
-    listed = None if of_crawls is None else list_crawls(of_crawls, sheet.sample_rate)
-    return replace(table_from_sheet(sheet, listed=listed), provenance=provenance)
+            return json_table.from_json(text, name=name, provenance=provenance)
+    table = csv_table.table_from_sheet(loaded.sheet(), about=of_crawls)
+    return replace(table, provenance=provenance)
 
 
 def read_histories(histories: Source, crawls: Source) -> OverlapTable:
@@ -224,12 +208,11 @@ def read_histories(histories: Source, crawls: Source) -> OverlapTable:
     """
     if _is_stdin(histories) and _is_stdin(crawls):
         raise OverlapError("histories and crawls cannot both come from standard input")
-    loaded, others = (
-        _load(histories, "the table of histories"),
-        _load(crawls, "the table of crawls"),
-    )
+    loaded = _load(histories, "the table of histories")
+    others = _load(crawls, "the table of crawls")
     provenance = Provenance(inputs=(*loaded.origins, *others.origins))
-    return from_histories(loaded.sheet(), others.sheet(), provenance)
+    table = csv_table.from_histories(loaded.sheet(), others.sheet())
+    return replace(table, provenance=provenance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,7 +227,7 @@ class _Loaded:
         """Return the rows; of bytes, those of a CSV."""
         if isinstance(self.content, Sheet):
             return self.content
-        return read_sheet(_decode(self.content, self.name), self.name)
+        return csv_table.read_sheet(_decode(self.content, self.name), self.name)
 
 
 def _is_stdin(source: object) -> bool:

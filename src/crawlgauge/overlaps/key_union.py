@@ -4,7 +4,6 @@ Histories by groups of whole hosts are counted among them: the value of a URL is
 """
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from crawlgauge.overlaps import histories
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, HostGroups
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.key_set import Keys
+from crawlgauge.store.key_set import Keys, count_below
 
 MAX_ROWS = 1 << 25
 """32 times the keys of a crawl's attributes, at 20 bytes each: 670 MB if it has to be."""
@@ -26,11 +25,6 @@ N_GROUPS = 20
 """So many give a standard error that is itself uncertain by a sixth."""
 
 Codes = NDArray[np.int32]
-
-
-def count_below(keys: Keys, threshold: int) -> int:
-    """Return how many of rising keys are below a threshold."""
-    return int(np.searchsorted(keys, np.uint64(threshold - 1), side="right"))
 
 
 class KeyUnion:
@@ -138,13 +132,12 @@ def count_groups(
 def _count_by_group(union: KeyUnion, n_crawls: int) -> HostGroups | None:
     end = union.threshold
     while True:
-        groups = union.codes[: count_below(union.keys, end)].astype(np.uint8)
-        order = np.argsort(groups, kind="stable")
-        bounds = np.searchsorted(groups[order], np.arange(N_GROUPS + 1))
+        codes = union.codes[: count_below(union.keys, end)]
         together, of_groups = MaskCounts(n_crawls), []
-        for start, stop in pairwise(bounds):
+        for group in range(N_GROUPS):
+            own = union.masks[: codes.size, 0][codes == group]
             counts = MaskCounts(n_crawls)
-            counts.add(union.masks[order[start:stop], 0], np.ones(stop - start, np.int64))
+            counts.add(own, np.ones(own.size, np.int64))
             of_groups.append(counts.arrays())
             together.add(*of_groups[-1])
         masks, _ = together.arrays()

@@ -23,7 +23,6 @@ from crawlgauge.errors import DamagedInput, SourceError, StoreError
 from crawlgauge.keys.names import host_of_url
 from crawlgauge.keys.sampling import WHOLE, count_ranges
 from crawlgauge.locations import StrPath
-from crawlgauge.overlaps.key_union import count_below
 from crawlgauge.overlaps.strata import BY
 from crawlgauge.overlaps.table import HeldCounts, Reference
 from crawlgauge.sources.columns import find_stated
@@ -34,7 +33,7 @@ from crawlgauge.sources.remote import as_source_error, to_path
 from crawlgauge.sources.what_counts import Settings, WhatCounts
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.key_set import Keys
+from crawlgauge.store.key_set import Keys, count_below
 from crawlgauge.store.ranges import HashRange, SetReaders, choose_range_bits
 
 _Kind = Literal["url", "host", "domain"]

@@ -242,14 +242,11 @@ class _Pooling:
         )
         strata: list[Stratum] = []
         counts: list[_Counts] = []
-        stratum_of_single = np.full(self.n_distinct, NO_GROUP, np.int32)
+        is_left = np.ones(self.n_distinct, np.bool_)
         for names, group_of_single, least in levels:
-            left = stratum_of_single == NO_GROUP
-            groups = np.where(left, group_of_single, NO_GROUP).astype(np.int32)
+            groups = np.where(is_left, group_of_single, NO_GROUP).astype(np.int32)
             kept, shared = self._keep_large(groups, len(names), least)
-            place_of = np.full(len(names) + 1, NO_GROUP, np.int32)
-            place_of[kept] = np.arange(len(strata), len(strata) + kept.size)
-            stratum_of_single = np.where(left, place_of[groups], stratum_of_single)
+            is_left &= ~np.isin(groups, kept)
             strata += self._describe(groups, names, kept)
             counts.append(shared)
         return strata, np.concatenate(counts)

@@ -9,7 +9,6 @@ import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +18,8 @@ from crawlgauge.errors import StoreError
 from crawlgauge.provenance import Provenance
 from crawlgauge.sources.remote import AnyPath, RemotePath
 from crawlgauge.store.catalogue import Finding, Store, read_content
-from crawlgauge.store.crawl_writer import ANCHORS
-from crawlgauge.store.documents import (
-    NONSENSE,
-    check_document,
-    put_file,
-    read_fields,
-    to_document,
-)
-from crawlgauge.store.files import explain_os_error, sync_folder
+from crawlgauge.store.documents import NONSENSE, check_document, put_file, read_fields, to_document
+from crawlgauge.store.files import ANCHORS, explain_os_error, sync_folder
 
 MAX_KEYS = 1 << 23
 """Some eight million URLs take a hundred megabytes; lists of more say nothing more."""
@@ -93,8 +85,10 @@ class Anchor:
         """Return the anchor as it stands in its file."""
         document = {"schema": _SCHEMA}
         document |= {field.name: getattr(self, field.name) for field in fields(self)}
-        packed = {name: _pack(getattr(self, name), dtype) for name, dtype in _ARRAYS.items()}
-        return to_document(document | packed | {"provenance": self.provenance.to_dict()})
+        for name, dtype in _ARRAYS.items():
+            values = np.ascontiguousarray(getattr(self, name), dtype)
+            document[name] = base64.b64encode(values.tobytes()).decode()
+        return to_document(document | {"provenance": self.provenance.to_dict()})
 
     @classmethod
     def from_bytes(cls, content: bytes, path: AnyPath, name: str) -> "Anchor":
@@ -107,9 +101,12 @@ class Anchor:
         """
         document = check_document(content, path, _SCHEMA, remedy=_ADD_AGAIN)
         try:
-            packed = {name: _unpack(document[name], dtype) for name, dtype in _ARRAYS.items()}
+            arrays = {
+                name: np.frombuffer(base64.b64decode(document[name], validate=True), dtype)
+                for name, dtype in _ARRAYS.items()
+            }
             provenance = Provenance.from_dict(document["provenance"])
-            anchor = read_fields(cls, document, provenance=provenance, **packed)
+            anchor = read_fields(cls, document, provenance=provenance, **arrays)
             codes = anchor.host_codes
             if codes.size not in (0, anchor.keys.size) or np.any(
                 codes >= max(len(anchor.hosts), 1)
@@ -120,15 +117,6 @@ class Anchor:
         if anchor.name != name:
             raise StoreError(f"{path} is of the anchor {anchor.name!r}; {_ADD_AGAIN}")
         return anchor
-
-
-def _pack(values: NDArray[np.unsignedinteger], dtype: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(values, dtype).tobytes()).decode()
-
-
-def _unpack(text: str, dtype: str) -> NDArray[Any]:
-    values: NDArray[Any] = np.frombuffer(base64.b64decode(text, validate=True), dtype)
-    return values
 
 
 # ------------------------------------------------------------------------------ in the store
@@ -232,4 +220,4 @@ def _names(store: Store) -> list[str]:
             # Not by a glob, which passes over what may not be read.
             found = folder.iterdir()
         names = [path.name for path in found]
-    return sorted(n[: -len(".json")] for n in names if n.endswith(".json") and n[0] != ".")
+    return sorted(n.removesuffix(".json") for n in names if n.endswith(".json") and n[0] != ".")

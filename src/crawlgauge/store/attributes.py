@@ -1,10 +1,11 @@
 """Host, media type, status and first time of the URLs with the smallest keys of a crawl."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +19,16 @@ from crawlgauge.store.documents import NONSENSE
 from crawlgauge.store.files import explain_os_error, partial_file, sync_folder, write_durably
 from crawlgauge.store.key_set import KeyReader, damaged, missing
 
-Integer = TypeVar("Integer", bound=np.integer)
-
-
-_COLUMNS = {
-    "keys": np.uint64,
-    "times": np.int64,
-    "statuses": np.int16,
-    "host_codes": np.int32,
-    "mime_codes": np.int32,
+_COLUMNS: Mapping[str, tuple[str, type[np.signedinteger[Any]], int]] = {
+    "times": ("time", np.int64, NO_TIME),
+    "statuses": ("status", np.int16, NO_STATUS),
+    "host_codes": ("host", np.int32, NO_CODE),
+    "mime_codes": ("mime", np.int32, NO_CODE),
 }
+"""What each is called in the file, its type, and what stands for what is not known."""
+
+_TEXTS = {"host_codes": "hosts", "mime_codes": "mimes"}
+"""What codes are places in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,15 +61,16 @@ class Attributes:
     threshold: int
 
     def __post_init__(self) -> None:
-        columns = [getattr(self, name) for name in _COLUMNS]
+        columns = [getattr(self, name) for name in ("keys", *_COLUMNS)]
         if any(column.shape != self.keys.shape for column in columns):
             raise ValueError("the columns of attributes differ in length")
         if np.any(self.keys[1:] <= self.keys[:-1]):
             raise ValueError("the keys of attributes are not sorted and unique")
         if not 0 < self.threshold <= WHOLE or int(self.keys[-1:].sum()) >= self.threshold:
             raise ValueError("the keys of attributes are not below their threshold")
-        for codes, texts in ((self.host_codes, self.hosts), (self.mime_codes, self.mimes)):
-            if codes.size and not NO_CODE <= codes.min() <= codes.max() < len(texts):
+        for name, texts in _TEXTS.items():
+            codes = getattr(self, name)
+            if codes.size and not NO_CODE <= codes.min() <= codes.max() < len(getattr(self, texts)):
                 raise ValueError("attributes refer to a host or media type that is not there")
         for column in columns:
             column.flags.writeable = False
@@ -78,8 +80,8 @@ class Attributes:
 
     def part(self, some: slice) -> "Attributes":
         """Return those of some of the keys, with no more hosts and media types than these have."""
-        columns: dict[str, Any] = {name: getattr(self, name)[some] for name in _COLUMNS}
-        for codes, texts in (("host_codes", "hosts"), ("mime_codes", "mimes")):
+        columns = {name: getattr(self, name)[some] for name in ("keys", *_COLUMNS)}
+        for codes, texts in _TEXTS.items():
             used, places = np.unique(columns[codes], return_inverse=True)
             # The first of them may stand for none.
             n_none = int(np.count_nonzero(used == NO_CODE))
@@ -90,8 +92,8 @@ class Attributes:
     @classmethod
     def nothing(cls) -> "Attributes":
         """Return attributes of no key at all."""
-        columns: dict[str, Any] = {name: np.empty(0, kind) for name, kind in _COLUMNS.items()}
-        return cls(**columns, hosts=(), mimes=(), threshold=1)
+        columns: dict[str, Any] = {name: np.empty(0, of[1]) for name, of in _COLUMNS.items()}
+        return cls(keys=np.empty(0, np.uint64), **columns, hosts=(), mimes=(), threshold=1)
 
 
 def write_attributes(folder: Path, attributes: Attributes) -> StoredAttributes:
@@ -104,13 +106,7 @@ def write_attributes(folder: Path, attributes: Attributes) -> StoredAttributes:
     attributes
         What to write.
     """
-    hosts, mimes = attributes.host_codes, attributes.mime_codes
-    columns = [
-        _column("time", attributes.times, attributes.times != NO_TIME, is_time=True),
-        _column("status", attributes.statuses, attributes.statuses != NO_STATUS),
-        _column("host", _narrow(hosts), hosts != NO_CODE, attributes.hosts),
-        _column("mime", _narrow(mimes), mimes != NO_CODE, attributes.mimes),
-    ]
+    columns = [_column(attributes, field) for field in _COLUMNS]
     with partial_file(folder, "attributes.arrow") as partial:
         with write_durably(partial) as file:
             table = TableFile(file, columns)
@@ -130,23 +126,17 @@ def write_attributes(folder: Path, attributes: Attributes) -> StoredAttributes:
     )
 
 
-def _column(
-    name: str,
-    values: NDArray[np.integer],
-    is_valid: NDArray[np.bool_],
-    texts: tuple[str, ...] | None = None,
-    *,
-    is_time: bool = False,
-) -> Column:
-    encoded = None if texts is None else [text.encode() for text in texts]
+def _column(attributes: Attributes, field: str) -> Column:
+    name, _, unknown = _COLUMNS[field]
+    values, texts = getattr(attributes, field), None
+    is_valid = values != unknown
+    if field in _TEXTS:
+        texts = [text.encode() for text in getattr(attributes, _TEXTS[field])]
+        # In as few bytes as they take: the least number of a type is farther from zero than its
+        # largest.
+        values = values.astype(np.min_scalar_type(-1 - int(values.max(initial=0))))
     known = np.where(is_valid, values, 0).astype(values.dtype)
-    return Column(name=name, values=known, is_valid=is_valid, texts=encoded, is_time=is_time)
-
-
-def _narrow(codes: NDArray[np.int32]) -> NDArray[np.integer]:
-    """Return codes in as few bytes as they take."""
-    # The least number of a type is farther from zero than its largest.
-    return codes.astype(np.min_scalar_type(-1 - int(codes.max(initial=0))))
+    return Column(name, known, is_valid, texts, is_time=name == "time")
 
 
 def read_attributes(folder: AnyPath, stored: StoredAttributes, crawl_set: CrawlSet) -> Attributes:
@@ -169,27 +159,19 @@ def read_attributes(folder: AnyPath, stored: StoredAttributes, crawl_set: CrawlS
     # The set's file tells how many keys there can be at most.
     keys = KeyReader(crawl_set).smallest(stored.n_rows)
     try:
-        times, _ = _read_column(content, stored, "time", NO_TIME, np.int64)
-        statuses, _ = _read_column(content, stored, "status", NO_STATUS, np.int16)
-        host_codes, hosts = _read_column(content, stored, "host", NO_CODE, np.int32)
-        mime_codes, mimes = _read_column(content, stored, "mime", NO_CODE, np.int32)
-        return Attributes(
-            keys=keys,
-            times=times,
-            statuses=statuses,
-            host_codes=host_codes,
-            mime_codes=mime_codes,
-            hosts=hosts,
-            mimes=mimes,
-            threshold=stored.threshold,
-        )
+        columns: dict[str, Any] = {}
+        for field, about in _COLUMNS.items():
+            columns[field], texts = _read_column(content, stored, *about)
+            if field in _TEXTS:
+                columns[_TEXTS[field]] = texts
+        return Attributes(keys=keys, **columns, threshold=stored.threshold)
     except NONSENSE as error:
         raise damaged(path, error) from error
 
 
 def _read_column(
-    content: bytes, stored: StoredAttributes, name: str, missing_value: int, wanted: type[Integer]
-) -> tuple[NDArray[Integer], tuple[str, ...]]:
+    content: bytes, stored: StoredAttributes, name: str, wanted: type[np.integer], unknown: int
+) -> tuple[NDArray[np.integer], tuple[str, ...]]:
     """Return the values of a column, and the texts that they stand for."""
     kind, valid_at, n_valid, values_at, n_values, *texts_at = stored.layout[name]
     dtype = np.dtype(kind)
@@ -199,7 +181,7 @@ def _read_column(
     if n_valid:
         bits = np.frombuffer(content, np.uint8, n_valid, valid_at)
         is_valid = np.unpackbits(bits, count=stored.n_rows, bitorder="little").view(np.bool_)
-        values = np.where(is_valid, values, values.dtype.type(missing_value))
+        values = np.where(is_valid, values, values.dtype.type(unknown))
     wide = values.astype(wanted, copy=False)
     if not texts_at:
         return wide, ()

@@ -17,16 +17,9 @@ from crawlgauge.errors import StoreError
 from crawlgauge.keys.rules import BY_URL, LEVELS, RULES, KeyRule, check_level, rule_of
 from crawlgauge.sources.remote import AnyPath, ObjectChanged, RemotePath
 from crawlgauge.store.crawl_set import MANIFEST_NAME, CrawlSet, Manifest
-from crawlgauge.store.crawl_writer import (
-    CACHE,
-    CRAWLS,
-    STORE_FILE,
-    CrawlWriter,
-    LocalPlace,
-    StorePlace,
-)
+from crawlgauge.store.crawl_writer import CrawlWriter, LocalPlace, StorePlace
 from crawlgauge.store.documents import ADD_AGAIN, NOT_KEPT, check_document, to_document
-from crawlgauge.store.files import explain_os_error
+from crawlgauge.store.files import CACHE, CRAWLS, STORE_FILE, explain_os_error
 
 if TYPE_CHECKING:
     from crawlgauge.store.attributes import Attributes
@@ -102,13 +95,11 @@ class Store:
             If there is no such crawl, or its manifest is damaged.
         """
         folder = self.folder(label)
-        try:
-            with explain_os_error("read", folder / MANIFEST_NAME):
+        with explain_os_error("read", folder / MANIFEST_NAME):
+            try:
                 content = read_content(folder / MANIFEST_NAME)
-        except StoreError as error:
-            if isinstance(error.__cause__, (FileNotFoundError, NotADirectoryError)):
+            except (FileNotFoundError, NotADirectoryError):
                 raise self._unknown(label) from None
-            raise
         return Manifest.from_bytes(content, folder, label)
 
     def manifests(self) -> list[Manifest]:

@@ -19,13 +19,7 @@ from crawlgauge.keys.rules import BY_URL, LEVELS
 from crawlgauge.keys.sampling import WHOLE, rate_of
 from crawlgauge.provenance import Provenance
 from crawlgauge.sources.remote import AnyPath
-from crawlgauge.store.documents import (
-    ADD_AGAIN,
-    NONSENSE,
-    check_document,
-    read_fields,
-    to_document,
-)
+from crawlgauge.store.documents import ADD_AGAIN, NONSENSE, check_document, read_fields, to_document
 from crawlgauge.store.files import PARTIAL_PREFIX
 
 __all__ = ["CrawlSet"]

@@ -1,14 +1,4 @@
-"""How a crawl is held, written, shown and removed, in whichever kind of store, and where all is.
-
-::
-
-    crawlgauge.store/
-      store.json                 by which rule URLs are the same
-      crawls/LABEL/              manifest.json, a file for each set, one for attributes, a lock
-      anchors/NAME.json          what is known from elsewhere
-      cache/                     counts and the like, which can be lost
-      spill/                     what does not fit into memory, while a process runs
-"""
+"""How a crawl is held, written, shown and removed, in whichever kind of store."""
 
 import logging
 import shutil
@@ -21,27 +11,14 @@ from typing import TYPE_CHECKING
 
 from crawlgauge.errors import StoreBusy, StoreError
 from crawlgauge.sources.remote import AnyPath
+from crawlgauge.store import files
 from crawlgauge.store.crawl_set import MANIFEST_NAME, CrawlSet, Manifest, has_leftovers, is_own_file
-from crawlgauge.store.files import (
-    LOCK_NAME,
-    PARTIAL_PREFIX,
-    create_file,
-    explain_os_error,
-    hold_lock,
-    remove_if_abandoned,
-    replace_file,
-    sync_folder,
-)
+from crawlgauge.store.files import ANCHORS, CACHE, CRAWLS, STORE_FILE
 from crawlgauge.store.spilling import SPILL_FOLDER, remove_abandoned
 
 if TYPE_CHECKING:
     from crawlgauge.store.attributes import Attributes
     from crawlgauge.store.key_set import Keys
-
-STORE_FILE = "store.json"
-CRAWLS = "crawls"
-CACHE = "cache"
-ANCHORS = "anchors"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,7 +71,7 @@ class CrawlWriter(ABC):
         from crawlgauge.store.key_set import write_keys
 
         folder = self.workplace
-        with explain_os_error("write", folder):
+        with files.explain_os_error("write", folder):
             written = [
                 write_keys(folder, item.ranges, item.description, n_most=item.n_most)
                 for item in sets
@@ -104,14 +81,14 @@ class CrawlWriter(ABC):
                 sets={item.level: item for item in written},
                 attributes=write_attributes(folder, attributes),
             )
-        with explain_os_error("write", self.folder):
+        with files.explain_os_error("write", self.folder):
             self._show(manifest)
         self._try_to_clean()
         return manifest
 
     def remove(self) -> None:
         """Take the crawl away."""
-        with explain_os_error("write", self.folder):
+        with files.explain_os_error("write", self.folder):
             self._hide()
         self._try_to_clean()
 
@@ -220,13 +197,13 @@ class LocalPlace(StorePlace):
         path = self._path
         if path.exists() and not path.is_dir():
             raise StoreError(f"{path} is a file; name a folder for the store")
-        leftovers = list(path.glob(f"{PARTIAL_PREFIX}*"))
+        leftovers = list(path.glob(f"{files.PARTIAL_PREFIX}*"))
         if not (path / STORE_FILE).exists():
             if path.is_dir() and not all(_is_of_store(entry.name) for entry in path.iterdir()):
                 raise StoreError(f"{path} is a folder of other files; name another for the store")
             (path / CRAWLS).mkdir(parents=True, exist_ok=True)
             try:
-                create_file(path / STORE_FILE, self._document)
+                files.create_file(path / STORE_FILE, self._document)
             except OSError:
                 self.remove_if_empty()
                 raise
@@ -247,7 +224,7 @@ class LocalPlace(StorePlace):
     @contextmanager
     def _lock(self, label: str, *, patience: float = 0.0) -> Iterator[CrawlWriter]:
         folder = self._path / CRAWLS / label
-        with hold_lock(folder, patience=patience):
+        with files.hold_lock(folder, patience=patience):
             yield _LocalWriter(label, folder)
 
     def _find_leftovers(self) -> set[str]:
@@ -256,12 +233,12 @@ class LocalPlace(StorePlace):
         What another process has just deleted, or may alone delete, is no matter of this one.
         """
         for folder in (CACHE, ANCHORS):
-            for leftover in (self._path / folder).glob(f"{PARTIAL_PREFIX}*"):
+            for leftover in (self._path / folder).glob(f"{files.PARTIAL_PREFIX}*"):
                 with suppress(OSError):
-                    remove_if_abandoned(leftover)
+                    files.remove_if_abandoned(leftover)
         found = set()
         # Each folder that a process has written in holds a lock: any other is not the store's.
-        for lock in (self._path / CRAWLS).glob(f"[!.]*/{LOCK_NAME}"):
+        for lock in (self._path / CRAWLS).glob(f"[!.]*/{files.LOCK_NAME}"):
             with suppress(OSError):
                 if has_leftovers([entry.name for entry in lock.parent.iterdir()]):
                     found.add(lock.parent.name)
@@ -271,7 +248,7 @@ class LocalPlace(StorePlace):
 def _is_of_store(name: str) -> bool:
     """Tell whether something belongs to a store; another process may just be making the same."""
     return name in {STORE_FILE, CRAWLS, CACHE, ANCHORS, SPILL_FOLDER} or name.startswith(
-        PARTIAL_PREFIX
+        files.PARTIAL_PREFIX
     )
 
 
@@ -285,11 +262,11 @@ class _LocalWriter(CrawlWriter):
         return self.folder
 
     def _show(self, manifest: Manifest) -> None:
-        replace_file(self.folder / MANIFEST_NAME, manifest.to_bytes())
+        files.replace_file(self.folder / MANIFEST_NAME, manifest.to_bytes())
 
     def _hide(self) -> None:
         (self.folder / MANIFEST_NAME).unlink()
-        sync_folder(self.folder)
+        files.sync_folder(self.folder)
 
     def _look(self) -> tuple[dict[str, float], bytes | None]:
         found = {entry.name: 0.0 for entry in self.folder.iterdir() if not entry.is_dir()}

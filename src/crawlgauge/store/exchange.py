@@ -15,8 +15,8 @@ from crawlgauge.sources.remote import AnyPath, RemotePath
 from crawlgauge.store.attributes import Attributes
 from crawlgauge.store.catalogue import Store, create_store
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.crawl_writer import STORE_FILE, UnwrittenSet
-from crawlgauge.store.files import LOCK_NAME, PARTIAL_PREFIX, explain_os_error
+from crawlgauge.store.crawl_writer import UnwrittenSet
+from crawlgauge.store.files import LOCK_NAME, PARTIAL_PREFIX, STORE_FILE, explain_os_error
 from crawlgauge.store.key_set import KeyReader
 from crawlgauge.store.spilling import SpillFolder
 

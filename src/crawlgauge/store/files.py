@@ -1,4 +1,14 @@
-"""Files that a kill at any moment leaves as they were or as they shall be, and locks on folders."""
+"""Where all of a store is; files that a kill leaves as they were or shall be; locks on folders.
+
+::
+
+    crawlgauge.store/
+      store.json                 by which rule URLs are the same
+      crawls/LABEL/              manifest.json, a file for each set, one for attributes, a lock
+      anchors/NAME.json          what is known from elsewhere
+      cache/                     counts and the like, which can be lost
+      spill/                     what does not fit into memory, while a process runs
+"""
 
 import errno
 import fcntl
@@ -13,6 +23,11 @@ from typing import BinaryIO
 
 from crawlgauge.errors import StoreBusy, StoreError
 from crawlgauge.sources.remote import AnyPath, RemotePath
+
+STORE_FILE = "store.json"
+CRAWLS = "crawls"
+CACHE = "cache"
+ANCHORS = "anchors"
 
 PARTIAL_PREFIX = ".partial-"
 """Files of this name are unfinished: they belong to a running process or are leftovers."""
@@ -117,14 +132,10 @@ def check_room(folder: Path, n_bytes: int, what: str) -> None:
         free = shutil.disk_usage(folder).free
     if free < n_bytes:
         raise StoreError(
-            f"no room in {folder}: {what} needs about {_megabytes(n_bytes)}, and "
-            f"{_megabytes(free)} are free. Free some space, or keep a part of the crawl with "
+            f"no room in {folder}: {what} needs about {n_bytes / 1e6:,.1f} MB, and "
+            f"{free / 1e6:,.1f} MB are free. Free some space, or keep a part of the crawl with "
             "--sample; the store is whole"
         )
-
-
-def _megabytes(n_bytes: int) -> str:
-    return f"{n_bytes / 1e6:,.1f} MB"
 
 
 @contextmanager

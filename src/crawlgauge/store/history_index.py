@@ -23,14 +23,9 @@ from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import KEY_BITS, count_ranges
 from crawlgauge.store.arrow_file import Column, TableFile
 from crawlgauge.store.crawl_set import CrawlSet
-from crawlgauge.store.documents import (
-    NONSENSE,
-    check_document,
-    from_plain,
-    to_document,
-    to_plain,
-)
+from crawlgauge.store.documents import NONSENSE, check_document, from_plain, to_document, to_plain
 from crawlgauge.store.files import check_room, partial_file, replace_file
+from crawlgauge.store.key_set import count_below
 
 _SCHEMA = "crawlgauge.index/3"
 _PATTERN = "index-*.json"
@@ -166,7 +161,7 @@ class HistoryIndex:
                 raise IndexDamaged(str(self._path))
             self._is_checked[number] = True
         start = int(np.searchsorted(keys, np.uint64(low)))
-        stop = int(np.searchsorted(keys, np.uint64(high - 1), side="right"))
+        stop = count_below(keys, high)
         return keys[start:stop], masks[start:stop]
 
 
@@ -222,13 +217,7 @@ class IndexWriter:
         How many keys there are at most.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        subject: Subject,
-        range_bits: int,
-        n_most: int,
-    ) -> None:
+    def __init__(self, folder: Path, subject: Subject, range_bits: int, n_most: int) -> None:
         self._folder, self._subject = folder, subject
         self._about = {"schema": _SCHEMA, "subject": subject, "range_bits": range_bits}
         n_crawls = len(subject.checksums)

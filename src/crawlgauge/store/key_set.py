@@ -16,7 +16,6 @@ from isal import isal_zlib
 from numpy.typing import NDArray
 
 from crawlgauge.core.machine import Mapping
-from crawlgauge.crawl import Crawl
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import WHOLE
 from crawlgauge.sources.remote import AnyPath, RemoteFile, RemotePath
@@ -33,6 +32,11 @@ _LEAST_BLOCK_KEYS = 1 << 17
 _MOST_BLOCKS = 1 << 12
 
 Keys = NDArray[np.uint64]
+
+
+def count_below(keys: Keys, threshold: int) -> int:
+    """Return how many of rising keys are below a threshold."""
+    return int(np.searchsorted(keys, np.uint64(threshold - 1), side="right"))
 
 
 def write_keys(
@@ -65,11 +69,12 @@ def write_keys(
             for part in ranges:
                 keys_file.add(part)
                 blocks.add(part)
-            whole = replace(
-                description,
-                crawl=_count_urls(description, blocks.n_keys),
-                checksum=f"keys-sha256:{blocks.sha256.hexdigest()}",
-            )
+            n_urls, threshold = blocks.n_keys, description.threshold
+            crawl = replace(description.crawl, n_urls=n_urls, n_sampled=None)
+            if threshold < WHOLE:
+                crawl = replace(crawl, n_urls=round(n_urls * WHOLE / threshold), n_sampled=n_urls)
+            checksum = f"keys-sha256:{blocks.sha256.hexdigest()}"
+            whole = replace(description, crawl=crawl, checksum=checksum)
             keys_file.finish({METADATA_KEY: json.dumps(whole.to_dict(), default=to_plain)})
         n_bytes, offset = partial.stat().st_size, keys_file.offset
         frame = _digest_frame(partial, offset, blocks.n_keys)
@@ -91,13 +96,6 @@ def write_keys(
             fences=tuple(blocks.fences),
         ),
     )
-
-
-def _count_urls(description: CrawlSet, n_keys: int) -> Crawl:
-    crawl, threshold = description.crawl, description.threshold
-    if threshold == WHOLE:
-        return replace(crawl, n_urls=n_keys, n_sampled=None)
-    return replace(crawl, n_urls=round(n_keys * WHOLE / threshold), n_sampled=n_keys)
 
 
 class _Blocks:
@@ -141,23 +139,20 @@ class KeyReader:
         self._path: AnyPath = crawl_set.path
         self._stored = crawl_set.stored
         self._is_checked = bytearray(len(self._stored.fences))
-        self._keys: Keys | None = None
-        self._file: RemoteFile | None = None
-        self._fetched: tuple[int, int, Keys] | None = None
-        path, stored, mapped = self._path, self._stored, memoryview(b"")
+        path, stored = self._path, self._stored
         with explain_os_error("read", path):
             try:
-                if isinstance(path, RemotePath):
-                    self._file = path.open()
-                else:
-                    mapped = memoryview(Mapping(path))
+                file = path.open() if isinstance(path, RemotePath) else memoryview(Mapping(path))
             except FileNotFoundError:
                 raise missing(path) from None
-        n_bytes = len(mapped) if self._file is None else self._file.facts.st_size
+        n_bytes = file.facts.st_size if isinstance(file, RemoteFile) else len(file)
         if n_bytes != stored.n_bytes:
             raise damaged(path, f"it has {n_bytes:,} bytes, not {stored.n_bytes:,}")
-        if self._file is None:
-            self._keys = np.frombuffer(mapped, "<u8", stored.n_keys, stored.offset)
+        self._source: RemoteFile | Keys
+        if isinstance(file, RemoteFile):
+            self._source = file
+        else:
+            self._source = np.frombuffer(file, "<u8", stored.n_keys, stored.offset)
 
     def between(self, low: int, high: int) -> Keys:
         """Return the keys from `low` on and below `high`, to be read only.
@@ -174,44 +169,30 @@ class KeyReader:
             return np.empty(0, np.uint64)
         keys = self._blocks(first, end)
         start = int(np.searchsorted(keys, np.uint64(low)))
-        stop = keys.size if high >= WHOLE else int(np.searchsorted(keys, np.uint64(high)))
-        return keys[start:stop]
+        return keys[start : count_below(keys, high)]
 
     def smallest(self, n_keys: int) -> Keys:
         """Return so many keys, the smallest."""
         return self._blocks(0, -(-n_keys // self._stored.block_keys))[:n_keys]
 
     def _blocks(self, first: int, end: int) -> Keys:
-        block_keys, n_keys = self._stored.block_keys, self._stored.n_keys
-        if self._keys is None:
-            keys = self._fetch(first, end)
+        block_keys, source = self._stored.block_keys, self._source
+        start, stop = first * block_keys, min(end * block_keys, self._stored.n_keys)
+        if isinstance(source, RemoteFile):
+            with explain_os_error("read", self._path):
+                # Ranges end within a block; the file keeps the bytes that it has read last.
+                source.seek(self._stored.offset + 8 * start)
+                keys = np.frombuffer(source.read(8 * (stop - start)), "<u8")
         else:
-            keys = self._keys[first * block_keys : min(end * block_keys, n_keys)]
+            keys = source[start:stop]
         for block in range(first, end):
             if not self._is_checked[block]:
                 part = keys[(block - first) * block_keys : (block + 1 - first) * block_keys]
                 if isal_zlib.crc32(part.data) != self._stored.checksums[block]:
                     raise damaged(self._path, "the checksum of its keys is wrong")
                 # What is fetched again is compared again.
-                self._is_checked[block] = self._keys is not None
+                self._is_checked[block] = not isinstance(source, RemoteFile)
         return keys
-
-    def _fetch(self, first: int, end: int) -> Keys:
-        """Fetch blocks, but for the one that was the last before: ranges end within a block."""
-        block_keys = self._stored.block_keys
-        known = np.empty(0, np.uint64)
-        start = first
-        if self._fetched is not None and self._fetched[0] <= first < self._fetched[1]:
-            known = self._fetched[2][(first - self._fetched[0]) * block_keys :]
-            start = self._fetched[1]
-        if start < end and self._file is not None:
-            n_keys = min(end * block_keys, self._stored.n_keys) - start * block_keys
-            with explain_os_error("read", self._path):
-                self._file.seek(self._stored.offset + 8 * start * block_keys)
-                content = self._file.read(8 * n_keys)
-            known = np.concatenate([known, np.frombuffer(content, "<u8")])
-            self._fetched = first, end, known
-        return known[: (end - first) * block_keys]
 
 
 def check_keys(crawl_set: CrawlSet) -> None:

@@ -27,14 +27,8 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from crawlgauge.errors import StoreBusy, StoreError
-from crawlgauge.sources.remote import (
-    RemoteFault,
-    RemotePath,
-    interruptible,
-    open_bucket,
-    request_web,
-    with_retries,
-)
+from crawlgauge.sources import remote
+from crawlgauge.sources.remote import RemoteFault, RemotePath
 from crawlgauge.store.files import is_alive
 
 LEASE_VARIABLE = "CRAWLGAUGE_LEASE_SECONDS"
@@ -240,15 +234,15 @@ class Objects:
             return str(obstore.sign(bucket, method, key, timedelta(minutes=5)))  # type: ignore[call-overload]
 
         def ask() -> tuple[Any, bytes]:
-            address = sign(open_bucket(path), path.key)
+            address = sign(remote.open_bucket(path), path.key)
             if query:
                 # What is signed comes behind the endpoint as it is: here it ends the query.
                 endpoint = f"{address.partition('?')[0]}?{query}&x-id="
-                address = sign(open_bucket(path, endpoint=endpoint), "_")
-            with request_web(method, address, str(path), headers) as answer:
+                address = sign(remote.open_bucket(path, endpoint=endpoint), "_")
+            with remote.request_web(method, address, str(path), headers) as answer:
                 return answer.headers, answer.read()
 
-        return with_retries(ask, str(path))
+        return remote.with_retries(ask, str(path))
 
     def _to_stored(self, meta: Any, content: bytes = b"") -> Stored:  # noqa: ANN401 - obstore's
         from email.utils import parsedate_to_datetime
@@ -377,7 +371,7 @@ class Lease:
         """Renew the claim again and again."""
         while not self._is_over.wait(self._claim["seconds"] / _RENEWALS):
             try:
-                with interruptible(self._check):
+                with remote.interruptible(self._check):
                     self.renew()
             except (StoreError, InterruptedError):
                 return  # Whoever is about to publish will be told.

@@ -8,15 +8,8 @@ from pathlib import Path
 from crawlgauge.errors import StoreError
 from crawlgauge.sources.remote import RemotePath
 from crawlgauge.store.crawl_set import MANIFEST_NAME, Manifest, has_leftovers
-from crawlgauge.store.crawl_writer import (
-    ANCHORS,
-    CACHE,
-    CRAWLS,
-    STORE_FILE,
-    CrawlWriter,
-    StorePlace,
-)
-from crawlgauge.store.files import LOCK_NAME
+from crawlgauge.store.crawl_writer import CrawlWriter, StorePlace
+from crawlgauge.store.files import ANCHORS, CACHE, CRAWLS, LOCK_NAME, STORE_FILE
 from crawlgauge.store.objects import Conflict, Lease, Objects, lease_seconds
 from crawlgauge.store.spilling import SpillFolder
 
@@ -61,10 +54,7 @@ class RemotePlace(StorePlace):
     def _lock(self, label: str, *, patience: float = 0.0) -> Iterator[CrawlWriter]:
         del patience  # Who cleans up takes longer here; the message says what to do.
         name = f"{CRAWLS}/{label}/{LOCK_NAME}"
-        with (
-            Lease(self.objects, name, label) as lease,
-            SpillFolder(self._path) as spill,
-        ):
+        with Lease(self.objects, name, label) as lease, SpillFolder(self._path) as spill:
             yield RemoteCrawlWriter(self, label, self._path / CRAWLS / label, lease, spill)
 
     def _find_leftovers(self) -> set[str]:

@@ -76,19 +76,14 @@ class SpillFolder:
 
     def open(self) -> Path:
         """Return the folder, which is made if need be."""
-        if self._folder is None:
-            if self._is_in_temporary_folder:
-                _make_own(self._parent)
-            number = 0
-            while True:
-                folder = self._parent / f"{os.getpid()}-{number}"
-                try:
-                    self._lock = acquire_lock(folder)
-                except StoreBusy:
-                    number += 1  # Another command of the same process.
-                else:
-                    self._folder = folder
-                    break
+        if self._folder is None and self._is_in_temporary_folder:
+            _make_own(self._parent)
+        number = 0
+        while self._folder is None:
+            folder = self._parent / f"{os.getpid()}-{number}"
+            with suppress(StoreBusy):  # Another command of the same process has it.
+                self._lock, self._folder = acquire_lock(folder), folder
+            number += 1
         return self._folder
 
     def __enter__(self) -> Self:
@@ -114,26 +109,20 @@ def remove_abandoned(store: AnyPath) -> None:
     try:
         if isinstance(store, RemotePath) and not _is_own(parent):
             return
-        folders = list(parent.iterdir())
+        folders = [entry for entry in parent.iterdir() if entry.is_dir()]
     except FileNotFoundError:
         return
     for folder in folders:
-        if not folder.is_dir():
-            continue  # No process has made it.
-        try:
+        with suppress(StoreBusy, OSError):  # Its process lives, or it belongs to another user.
             lock = acquire_lock(folder)
-        except (StoreBusy, OSError):
-            continue  # Its process lives, or it belongs to another user.
-        shutil.rmtree(folder, ignore_errors=True)
-        close_quietly(lock)
+            shutil.rmtree(folder, ignore_errors=True)
+            close_quietly(lock)
     _remove_if_empty(parent)
 
 
 def _remove_if_empty(parent: Path) -> None:
-    try:
+    with suppress(OSError):  # Another process spills here, or has just taken the folder away.
         parent.rmdir()
-    except OSError:
-        return  # Another process spills here, or has just taken the folder away.
 
 
 def _parent_of(store: AnyPath) -> Path:
