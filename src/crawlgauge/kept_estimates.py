@@ -70,10 +70,7 @@ def _anchors(table: OverlapTable, store: Store | None) -> tuple[AnchorCounts, ..
 
 
 def _find_place(
-    store: Store,
-    table: OverlapTable,
-    persistence: float | None,
-    anchors: tuple[AnchorCounts, ...],
+    store: Store, table: OverlapTable, persistence: float | None, anchors: tuple[AnchorCounts, ...]
 ) -> AnyPath | None:
     sets = _digest(_program(), [entry.checksum for entry in table.provenance.inputs])
     own = _digest(_program(), persistence, table, anchors)

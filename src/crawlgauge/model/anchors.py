@@ -257,9 +257,7 @@ def _doubts(
 
 
 def _move_by_samples(
-    estimates: Estimates,
-    table: OverlapTable,
-    held: Sequence[tuple[AnchorFinding, _Known]],
+    estimates: Estimates, table: OverlapTable, held: Sequence[tuple[AnchorFinding, _Known]]
 ) -> Estimates:
     known = [item for finding, item in held if finding.by_crawls.value is not None]
     if not known or estimates.headline.coverage.value is None:
@@ -444,8 +442,7 @@ def _move_below(estimates: Estimates, findings: Sequence[AnchorFinding]) -> Esti
     """Bring all crawls down, until those whose queues are known are at what these leave."""
     most = {item.label: item.by_anchor.value or 1.0 for item in findings}
     factor = min(
-        1.0,
-        *((item.by_anchor.value or 1.0) / (item.by_crawls.value or 1.0) for item in findings),
+        1.0, *((item.by_anchor.value or 1.0) / (item.by_crawls.value or 1.0) for item in findings)
     )
     # Histories that fail say nothing of what lies below.
     fails = any(item.verdict == "contradicts" for item in findings)
@@ -522,9 +519,7 @@ def _say(moved: Estimates, by_crawls: Estimates, findings: tuple[AnchorFinding, 
         anchors=findings,
         agreement=replace(by_crawls.agreement, grade=grade, reason=reason),
         headline=replace(
-            moved.headline,
-            estimator=moved.headline.estimator or "anchored",
-            statement=statement,
+            moved.headline, estimator=moved.headline.estimator or "anchored", statement=statement
         ),
     )
 

@@ -4,14 +4,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from crawlgauge.crawl import Crawl
-from crawlgauge.model.estimates import (
-    Check,
-    CrawlEstimate,
-    Estimate,
-    Estimates,
-    PaperFit,
-    Union,
-)
+from crawlgauge.model.estimates import Check, CrawlEstimate, Estimate, Estimates, PaperFit, Union
 from crawlgauge.model.phrases import count, growth_per_year, names, per_year, percent, span, things
 from crawlgauge.report import anchor_blocks
 from crawlgauge.report.blocks import (
@@ -155,11 +148,7 @@ def say_untestable(estimates: Estimates) -> tuple[str, ...]:
     estimates
         Of a series of crawls.
     """
-    noun, readings, first = (
-        things(estimates.level),
-        estimates.readings,
-        estimates.first_captures,
-    )
+    noun, readings, first = (things(estimates.level), estimates.readings, estimates.first_captures)
     texts = []
     if readings is not None:
         texts.append(

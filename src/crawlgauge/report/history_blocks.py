@@ -121,11 +121,7 @@ def _say_parts(
         *others,
         *map(to_field, parts),
     )
-    return [
-        [heading(title)],
-        [table],
-        [*_list_reasons(turnover.per_crawl, parts), *notes(note)],
-    ]
+    return [[heading(title)], [table], [*_list_reasons(turnover.per_crawl, parts), *notes(note)]]
 
 
 def _say_frequencies(turnover: Turnover) -> list[Block]:

@@ -4,15 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from crawlgauge.model.phrases import names, percent, things
 from crawlgauge.model.sensitivity import Movement, Movements, signed_percent
-from crawlgauge.report.blocks import (
-    Block,
-    Paragraph,
-    bullets,
-    heading,
-    lacking,
-    notes,
-    tabulate,
-)
+from crawlgauge.report.blocks import Block, Paragraph, bullets, heading, lacking, notes, tabulate
 from crawlgauge.report.words import one_in
 
 _MAX_CRAWLS = 8

@@ -292,10 +292,7 @@ def find_capture_scale(weights: Floats, counts: Floats, size: float) -> float:
 
 
 def _choose_sizes(
-    settings: UrnSettings,
-    years: Floats,
-    populations: Ints,
-    rng: np.random.Generator,
+    settings: UrnSettings, years: Floats, populations: Ints, rng: np.random.Generator
 ) -> Ints:
     series = settings.coverage if settings.size is None else settings.size
     values = course_values(series, years, rng)

@@ -80,12 +80,7 @@ def choose_from_cells(rng: np.random.Generator, counts: Ints, n_chosen: int) -> 
     return chosen[: counts.size].reshape(counts.shape)
 
 
-def _draw_hypergeometric(
-    rng: np.random.Generator,
-    good: Ints,
-    bad: Ints,
-    n_drawn: Ints,
-) -> Ints:
+def _draw_hypergeometric(rng: np.random.Generator, good: Ints, bad: Ints, n_drawn: Ints) -> Ints:
     """Draw the number of good ones; numpy's own function ends at a thousand million things."""
     is_large = good + bad >= _LIMIT
     result, small = np.zeros_like(good), ~is_large
@@ -94,12 +89,7 @@ def _draw_hypergeometric(
     return result
 
 
-def _approximate(
-    rng: np.random.Generator,
-    good: Ints,
-    bad: Ints,
-    n_drawn: Ints,
-) -> Ints:
+def _approximate(rng: np.random.Generator, good: Ints, bad: Ints, n_drawn: Ints) -> Ints:
     rarer = np.minimum(good, bad)
     total = good + bad
     share = n_drawn / total

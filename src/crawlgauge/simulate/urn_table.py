@@ -84,12 +84,7 @@ def compute_moments(plan: UrnPlan) -> Moments:
     return Moments(first=first, last=last, mean=mean, covariance=covariance)
 
 
-def _expect_joint(
-    plan: UrnPlan,
-    products: Floats,
-    capture: Floats,
-    share: Floats,
-) -> Floats:
+def _expect_joint(plan: UrnPlan, products: Floats, capture: Floats, share: Floats) -> Floats:
     """Return for each two counts the expected probability of capture by the crawls of both."""
     joint = (products * share) @ products.T
     padded = np.concatenate([capture, np.ones((1, share.size))])
@@ -301,11 +296,7 @@ class _Cells:
         return spread
 
     def _capture_with_memory(
-        self,
-        crawl: int,
-        reachable: Ints,
-        n_wanted: int,
-        weights: Floats | None,
+        self, crawl: int, reachable: Ints, n_wanted: int, weights: Floats | None
     ) -> Ints:
         avoided, seeded = np.zeros_like(reachable), np.zeros_like(reachable)
         settings = self._plan.settings

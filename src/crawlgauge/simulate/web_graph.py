@@ -64,11 +64,7 @@ def _places(starts: Ints, pages: Int32s) -> Ints:
 
 
 def rank_pages(
-    starts: Ints,
-    targets: Int32s,
-    is_member: Bools,
-    damping: float,
-    n_rounds: int,
+    starts: Ints, targets: Int32s, is_member: Bools, damping: float, n_rounds: int
 ) -> Floats:
     """Return the PageRank of the members, which link only to members; others have rank 0.
 
@@ -256,12 +252,7 @@ def _draw_targets(
     return targets
 
 
-def _draw_places(
-    starts: Ints,
-    places: Int32s,
-    hosts: Int32s,
-    rng: np.random.Generator,
-) -> Int32s:
+def _draw_places(starts: Ints, places: Int32s, hosts: Int32s, rng: np.random.Generator) -> Int32s:
     """Draw one of the places of each host; each must have one."""
     first, last = starts[hosts], starts[hosts + 1]
     return places[first + (rng.random(hosts.size) * (last - first)).astype(np.int64)]
@@ -357,11 +348,7 @@ def _vanishing_chances(web: Web, before: float, after: float, settings: GraphSet
 
 
 def _mend_menus(
-    web: Web,
-    vanishes: Bools,
-    years: float,
-    settings: GraphSettings,
-    rng: np.random.Generator,
+    web: Web, vanishes: Bools, years: float, settings: GraphSettings, rng: np.random.Generator
 ) -> Int32s:
     """Return the place of each page's parent, in the web before.
 
