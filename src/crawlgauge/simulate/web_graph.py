@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,24 +151,20 @@ class Web:
         return self.numbers.size
 
 
-class Links(NamedTuple):
-    """All links that lead to living pages, menus included, by the page that they stand on.
+def list_links(web: Web) -> tuple[Ints, Int32s]:
+    """List all links between living pages, menus included, by the page that they stand on.
 
-    Page p links to ``targets[starts[p]:starts[p + 1]]``.
+    Returns
+    -------
+    tuple
+        ``starts`` and ``targets``: page p links to ``targets[starts[p]:starts[p + 1]]``.
     """
-
-    starts: Ints
-    targets: Int32s
-
-
-def list_links(web: Web) -> Links:
-    """List all links between living pages."""
     linked = np.flatnonzero(web.parents != NO_PAGE).astype(np.int32)
     alive = web.targets != GONE
     sources = np.concatenate([web.parents[linked], web.sources[alive]])
     targets = np.concatenate([linked, web.targets[alive]])
     starts, order = group_by(sources, web.n_pages)
-    return Links(starts, targets[order])
+    return starts, targets[order]
 
 
 # ----------------------------------- new pages and new links: where they attach themselves to a web
