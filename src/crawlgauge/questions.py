@@ -140,18 +140,17 @@ def check_newest(
     >>> cg.check_newest(table).result.status
     'in-line'
     """
-    table = fit_or_table.table if isinstance(fit_or_table, Fit) else fit_or_table
-    estimates = None
-    # One crawl cannot be estimated from, and a few are not compared.
     if isinstance(fit_or_table, Fit):
-        estimates = fit_or_table.estimates
-    elif table.n_crawls >= newest.MIN_CRAWLS:
-        estimates = api.estimate(table, store=store).estimates
-    return CrawlCheck(
-        result=newest.check_newest_crawl(
-            table, estimates, false_alarms=false_alarms, threshold=threshold
-        )
+        table, estimates = fit_or_table.table, fit_or_table.estimates
+    else:
+        table, estimates = fit_or_table, None
+        # One crawl cannot be estimated from, and a few are not compared.
+        if table.n_crawls >= newest.MIN_CRAWLS:
+            estimates = api.estimate(table, store=store).estimates
+    result = newest.check_newest_crawl(
+        table, estimates, false_alarms=false_alarms, threshold=threshold
     )
+    return CrawlCheck(result=result)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -390,20 +389,15 @@ def estimate_strata(
             inputs=tuple(Input(name=item.crawl.label, checksum=item.checksum) for item in sets),
         ),
     )
-    estimates = _estimate_whole(opened, [item.crawl.label for item in sets])
-    return StratumEstimates(
-        strata=divided.estimate_strata(counts, estimates, suffix_list=suffix_list)
-    )
-
-
-def _estimate_whole(store: Store, labels: list[str]) -> Estimates | None:
-    """Estimate from the same crawls of all URLs; None if there is one only."""
-    if len(labels) == 1:
-        return None
-    path = str(store.path)
-    table = api.count_overlaps(path)
-    others = [crawl.label for crawl in table.crawls if crawl.label not in labels]
-    return api.estimate(choose_window(table, exclude=others), store=path).estimates
+    estimates = None
+    if len(sets) > 1:
+        # Of all URLs of the same crawls.
+        taken, path = {item.crawl.label for item in sets}, str(opened.path)
+        others = [crawl.label for crawl in crawls if crawl.label not in taken]
+        table = choose_window(api.count_overlaps(path), exclude=others)
+        estimates = api.estimate(table, store=path).estimates
+    strata = divided.estimate_strata(counts, estimates, suffix_list=suffix_list)
+    return StratumEstimates(strata=strata)
 
 
 def _read(store: Store, sets: list[CrawlSet], progress: Progress | None) -> Iterator["Attributes"]:
@@ -441,9 +435,6 @@ def parse_gap(text: str | int) -> int:
     if match is None:
         raise CrawlgaugeError(say("refused.gap", text=text))
     return round(float(match[1]) * _DAYS[(match[2] or "d")[0]])
-
-
-_COUNTED_BY = ("status", "mime")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -602,11 +593,9 @@ def _check_comparable(archives: _Archives) -> None:
             raise OverlapError(f"the store {store.path} holds no crawls; add some first")
     if len(archives) < 2:  # noqa: PLR2004 - two to be compared
         raise OverlapError("one archive cannot be compared; name the store of another")
-    rules = {name: sets[0].key_rule for name, (_, sets) in archives.items()}
-    first = next(iter(rules))
-    for name, rule in rules.items():
-        if rule != rules[first]:
-            own = rules[first]
+    (first, own), *others = ((name, sets[0].key_rule) for name, (_, sets) in archives.items())
+    for name, rule in others:
+        if rule != own:
             raise OverlapError(
                 say("refused.other-rule", first=first, name=name, first_rule=own, rule=rule)
             )
@@ -615,12 +604,12 @@ def _check_comparable(archives: _Archives) -> None:
 def _find_differences(archives: _Archives) -> list[str]:
     """Say in which ways the archives count other things, or the same thing twice."""
     found = []
-    for setting in _COUNTED_BY:
-        values = [
+    for setting in ("status", "mime"):
+        first, *others = (
             {item.provenance.settings.get(setting) for item in sets}
             for _, sets in archives.values()
-        ]
-        if any(value != values[0] for value in values):
+        )
+        if any(other != first for other in others):
             found.append(say("question.made-differently", setting=setting))
     owner_of: dict[str, tuple[str, str]] = {}
     for name, (_, sets) in archives.items():
@@ -801,9 +790,6 @@ def _write_lines(path: Path, lines: Iterator[bytes]) -> None:
 # ---------------------------------------------------------------------------- what moves the number
 
 
-_NO_PARTS = "overlaps of pairs cannot be divided; capture histories could be"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Sensitivity(Answer):
     """How far the estimates move with each change, ready to be read, printed or saved.
@@ -927,7 +913,8 @@ def _divide(
         parts = changes.divide_histories(table)
     except (FitError, OverlapError) as error:
         return (), str(error)
-    return parts, None if parts else _NO_PARTS
+    no_parts = "overlaps of pairs cannot be divided; capture histories could be"
+    return parts, None if parts else no_parts
 
 
 def _list_not_tried(
