@@ -492,10 +492,8 @@ def compare(
     """
     max_gap_days = parse_gap(max_gap)
     _check_persistence(persistence)
-    paths = [
-        find_store(store),
-        *map(find_store, [others] if isinstance(others, str | os.PathLike) else others),
-    ]
+    others = [others] if isinstance(others, str | os.PathLike) else others
+    paths = [find_store(path) for path in (store, *others)]
     labels = _name_all(paths)
     stores = [api.open_store(str(path)) for path in paths]
     archives = {
@@ -521,7 +519,7 @@ def compare(
         max_gap_days=max_gap_days,
         persistence=persistence,
         n_hosts=n_hosts,
-        warnings=_find_differences(archives),
+        warnings=tuple(_find_differences(archives)),
         provenance=Provenance(
             inputs=tuple(
                 Input(name=f"{name}: {item.crawl.label}", checksum=item.checksum)
@@ -601,25 +599,22 @@ def _check_comparable(archives: _Archives) -> None:
             )
 
 
-def _find_differences(archives: _Archives) -> list[str]:
+def _find_differences(archives: _Archives) -> Iterator[str]:
     """Say in which ways the archives count other things, or the same thing twice."""
-    found = []
     for setting in ("status", "mime"):
         first, *others = (
             {item.provenance.settings.get(setting) for item in sets}
             for _, sets in archives.values()
         )
         if any(other != first for other in others):
-            found.append(say("question.made-differently", setting=setting))
+            yield say("question.made-differently", setting=setting)
     owner_of: dict[str, tuple[str, str]] = {}
     for name, (_, sets) in archives.items():
         for item in sets:
             other = item.crawl.label
             owner, label = owner_of.setdefault(item.checksum, (name, other))
             if owner != name:
-                same = say("question.same-set", owner=owner, label=label, name=name, other=other)
-                found.append(same)
-    return found
+                yield say("question.same-set", owner=owner, label=label, name=name, other=other)
 
 
 def _own_series(path: str, sample: str | float | None, level: str) -> tuple[Estimate, Estimate]:
@@ -880,7 +875,11 @@ def sensitivity(
             movements,
             part_rate=parts[0].sample_rate if parts else None,
             reading_rate=None if as_added is None else as_added.sample_rate,
-            not_tried=_list_not_tried(movements, no_parts, is_read_again=as_added is not None),
+            not_tried=tuple(
+                say(f"question.{kind}", no_parts=no_parts)
+                for kind in ("crawl", "regime", "short-lags", "part", "identity")
+                if all(movement.kind != kind for movement in movements)
+            ),
         )
     )
 
@@ -917,21 +916,9 @@ def _divide(
     return parts, None if parts else no_parts
 
 
-def _list_not_tried(
-    movements: Sequence[changes.Movement], no_parts: str | None, *, is_read_again: bool
-) -> tuple[str, ...]:
-    tried = {movement.kind for movement in movements}
-    kinds = ["crawl", "regime", "short-lags"]
-    kinds += [] if no_parts is None else ["part"]
-    kinds += [] if is_read_again else ["identity"]
-    return tuple(say(f"question.{kind}", no_parts=no_parts) for kind in kinds if kind not in tried)
-
-
 # ---------- read the files of crawls again with other choices, into stores that are gone afterwards
 
 
-_STATUSES = (DEFAULT_STATUS, "200", "any")
-_MIMES = (None, "text/html")
 _FOLDER = ".crawlgauge-sensitivity-"
 
 
@@ -981,19 +968,16 @@ def _common(settings: Sequence[Mapping[str, Setting]], name: str) -> Setting:
 
 def _list_choices(options: "ReadOptions") -> list[tuple[changes.Kind, str, str, "ReadOptions"]]:
     """Return all other rules of identity, statuses and media types to try, one at a time."""
-    identities = [name for name in RULES if name != options.get("identity")]
-    statuses = [text for text in _STATUSES if text != options.get("status", DEFAULT_STATUS)]
-    mimes = [text for text in _MIMES if text != options.get("mime")]
     choices: list[tuple[changes.Kind, str, str, ReadOptions]] = [
-        ("identity", f"URLs the same by {name}", name, {"identity": name}) for name in identities
+        ("identity", f"URLs the same by {name}", name, {"identity": name}) for name in RULES
     ]
-    for text in statuses:
+    for text in (DEFAULT_STATUS, "200", "any"):
         change = "captures of any status" if text == "any" else f"captures of status {text}"
         choices.append(("status", change, text, {"status": text}))
-    for mime in mimes:
-        change = "all media types" if mime is None else f"captures of {mime} only"
-        choices.append(("mime", change, mime or "all", {"mime": mime}))
-    return choices
+    choices.append(("mime", "all media types", "all", {"mime": None}))
+    choices.append(("mime", "captures of text/html only", "text/html", {"mime": "text/html"}))
+    own = {"status": DEFAULT_STATUS, "mime": None, **options}
+    return [choice for choice in choices if not choice[-1].items() <= own.items()]
 
 
 def _read_again(
