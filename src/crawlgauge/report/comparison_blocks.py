@@ -1,6 +1,6 @@
 """A comparison of archives in words, in the order in which people ask."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.comparison import ArchivePair, Comparison, HostHoldings, HostRow
@@ -34,22 +34,18 @@ def to_blocks(comparison: Comparison) -> list[blocks.Block]:
         First comes the answer, then what each archive holds, each two of them, what it rests on,
         hosts, and what to be careful about.
     """
-    said: list[blocks.Block] = [
+    pairs = comparison.pairs
+    said = [
         [blocks.Paragraph(text=_answer(comparison), role="answer")],
         *_say_holdings(comparison),
+        *(_say_matched(pairs[0]) if len(comparison.archives) == _TWO else _say_pairs(pairs)),
+        _say_ranges(comparison),
+        [*_say_assumption(comparison)],
+        [*_say_unmatched(comparison)],
+        *([] if comparison.hosts is None else _say_hosts(comparison.hosts, comparison)),
+        *blocks.cautions(comparison.warnings),
     ]
-    if len(comparison.archives) == _TWO:
-        said += _say_matched(comparison.pairs[0])
-    else:
-        said += _say_pairs(comparison.pairs)
-    said.append(_say_ranges(comparison))
-    if any(pair.coverage_a.value is not None for pair in comparison.pairs):
-        assumption = _ASSUMPTION.format(noun=things(comparison.level))
-        said.append([blocks.Paragraph(text=assumption), *_say_carrying(comparison)])
-    said.append(_say_unmatched(comparison))
-    if comparison.hosts is not None:
-        said += _say_hosts(comparison.hosts, comparison)
-    return [block for block in (*said, *blocks.cautions(comparison.warnings)) if block]
+    return [block for block in said if block]
 
 
 def _answer(comparison: Comparison) -> str:
@@ -200,23 +196,21 @@ def _say_ranges(comparison: Comparison) -> blocks.Block:
     return blocks.notes(*explain_ranges(numbers))
 
 
-def _say_carrying(comparison: Comparison) -> blocks.Block:
+def _say_assumption(comparison: Comparison) -> Iterator[blocks.Paragraph]:
+    noun, persistence = things(comparison.level), comparison.persistence
+    if all(pair.coverage_a.value is None for pair in comparison.pairs):
+        return
+    yield blocks.Paragraph(text=_ASSUMPTION.format(noun=noun))
     gaps = [abs(item.gap_days) for pair in comparison.pairs for item in pair.matched]
-    persistence = comparison.persistence
-    if not any(gaps) or persistence.value is None:
-        return []
-    noun = things(comparison.level)
-    return [
-        blocks.Paragraph(
+    if any(gaps) and persistence.value is not None:
+        yield blocks.Paragraph(
             text=f"Between matched crawls lie up to {span(max(gaps) / DAYS_PER_YEAR)}. Overlaps "
             f"are carried over that time as if {with_range(persistence, percent)} of the {noun} "
             "lived on for a year and their number stayed the same."
         )
-    ]
 
 
-def _say_unmatched(comparison: Comparison) -> blocks.Block:
-    items: list[blocks.Item] = []
+def _say_unmatched(comparison: Comparison) -> Iterator[blocks.Paragraph]:
     apart = span(comparison.max_gap_days / DAYS_PER_YEAR)
     for pair in comparison.pairs:
         if not pair.matched:
@@ -225,19 +219,16 @@ def _say_unmatched(comparison: Comparison) -> blocks.Block:
                 "their sizes and coverages cannot be compared; allow for more time between them "
                 "with --max-gap."
             )
-            items.append(blocks.Paragraph(text=text, role="warn"))
+            yield blocks.Paragraph(text=text, role="warn")
             continue
-        for own, other, labels in (
-            (pair.a, pair.b, pair.unmatched_a),
-            (pair.b, pair.a, pair.unmatched_b),
-        ):
+        of_a, of_b = (pair.a, pair.b, pair.unmatched_a), (pair.b, pair.a, pair.unmatched_b)
+        for own, other, labels in (of_a, of_b):
             if labels:
                 text = (
                     f"Not matched of {own}: {names(list(labels))}; no crawl of {other} that is "
                     f"still free lies within {apart} (--max-gap)."
                 )
-                items.append(blocks.Paragraph(text=text))
-    return items
+                yield blocks.Paragraph(text=text)
 
 
 def _say_hosts(hosts: HostHoldings, comparison: Comparison) -> list[blocks.Block]:

@@ -1,7 +1,7 @@
 """`Estimates` in words, in the order in which people ask."""
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.estimates import Check, CrawlEstimate, Estimate, Estimates, PaperFit, Union
@@ -13,7 +13,6 @@ _INDENT = " " * len("Persistence  ")
 _MOST_CAUTIONS, _MOST_CRAWLS, _NEWEST = 3, 7, 5
 """What a screen shows: of cautions, of crawls if these are all, else of the newest ones."""
 _GRAVE: dict[str, blocks.Role] = {"fail": "fail", "warn": "warn"}
-_IN_BRIEF = ("ok", "na")
 
 
 def to_blocks(estimates: Estimates, *, is_full: bool = True) -> list[blocks.Block]:
@@ -107,7 +106,7 @@ def _say_most(estimates: Estimates) -> list[blocks.Block]:
     ]
 
 
-def say_untestable(estimates: Estimates) -> tuple[str, ...]:
+def say_untestable(estimates: Estimates) -> Iterator[str]:
     """Name what histories cannot tell, and what it does to the coverage.
 
     Parameters
@@ -116,20 +115,18 @@ def say_untestable(estimates: Estimates) -> tuple[str, ...]:
         Of a series of crawls.
     """
     noun, readings, first = (things(estimates.level), estimates.readings, estimates.first_captures)
-    texts = []
     if readings is not None:
-        texts.append(
+        yield (
             "What is captured once is captured more readily afterwards. If the crawler returns to "
             f"what it holds, a typical crawl holds {percent(readings.returning)}; if {noun} go "
             f"absent for a while, {percent(readings.absent)}. Histories cannot tell which."
         )
     if first is not None:
-        texts.append(
+        yield (
             f"Not testable by histories: if {noun} never captured before were half as likely to "
             f"be captured as known ones, coverage would be {percent(first.half)}; if twice as "
             f"likely, {percent(first.twice)}."
         )
-    return tuple(texts)
 
 
 def show_crawls(estimates: Estimates) -> list[blocks.Block]:
@@ -319,7 +316,7 @@ def _say_checks(checks: Sequence[Check]) -> blocks.Block:
     for status, called in words.STATUSES.items():
         alike = [check for check in checks if check.status == status]
         texts: Iterable[str] = (f"{called.word} ({check.id}): {check.message}" for check in alike)
-        if alike and status in _IN_BRIEF:
+        if alike and status in {"ok", "na"}:
             texts = [f"{called.word}: {', '.join(check.id for check in alike)}"]
         items += blocks.bullets(texts, role=_GRAVE.get(status, "text"))
     return items

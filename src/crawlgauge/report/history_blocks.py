@@ -1,6 +1,6 @@
 """`Turnover` in words: what each crawl holds, what it left out, and how often URLs are captured."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, names, percent, things
@@ -155,19 +155,13 @@ def _say_doubts(turnover: Turnover) -> list[blocks.Block]:
         )
     doubts = [limits, *turnover.warnings]
     if turnover.sample_rate < 1:
+        parts = (*_HELD, *_LEFT_OUT, "self_overlap", "missed_at_least")
+        numbers = ((part, getattr(row, part)) for row in turnover.per_crawl for part in parts)
         doubts.append(
             f"Counted in a sample of 1 in {one_in(turnover.sample_rate)} {noun} and scaled up. "
-            + " ".join(explain_ranges(_all_numbers(turnover)))
+            + " ".join(explain_ranges(named for named in numbers if named[1].basis != "none"))
         )
     return blocks.cautions(doubts)
-
-
-def _all_numbers(turnover: Turnover) -> Iterable[tuple[str, Estimate]]:
-    for row in turnover.per_crawl:
-        for part in (*_HELD, *_LEFT_OUT, "self_overlap", "missed_at_least"):
-            number: Estimate = getattr(row, part)
-            if number.basis != "none":
-                yield part, number
 
 
 def _list_reasons(rows: Sequence[CrawlTurnover], parts: Sequence[str]) -> list[blocks.Item]:

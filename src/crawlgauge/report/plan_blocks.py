@@ -51,14 +51,10 @@ def to_blocks(plan: Plan) -> list[blocks.Block]:
 
 def _tabulate(plan: Plan) -> blocks.Grid:
     def remark(schedule: Schedule) -> str:
-        remarks = []
-        if schedule.is_present:
-            remarks.append("as now")
-        elif schedule.crawls_per_year == plan.crawls_per_year:
-            remarks.append("as planned")
-        if schedule.n_urls > plan.start.largest * _ALIKE:
-            remarks.append("untried")
-        return ", ".join(remarks)
+        is_planned = schedule.crawls_per_year == plan.crawls_per_year
+        usual = "as now" if schedule.is_present else "as planned" if is_planned else ""
+        untried = "untried" if schedule.n_urls > plan.start.largest * _ALIKE else ""
+        return ", ".join(filter(None, (usual, untried)))
 
     return blocks.tabulate(
         plan.schedules,
