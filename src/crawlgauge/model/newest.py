@@ -173,9 +173,7 @@ _RULE_OF_THREE = 3
 _NO_LEVEL = "not identifiable: the level of coverage is not known"
 _NO_OVERLAP = "not identifiable: its overlaps with earlier crawls do not tell its coverage"
 _NOTHING_SHARED = "it shares nothing with any earlier crawl"
-_NO_HISTORIES = "not identifiable: capture histories are needed"
 _AS_OVERLAP = "its range is that of overlap, from which it follows"
-_NOTHING_NEW = "not finite: nothing new was expected"
 
 
 def check_newest_crawl(
@@ -405,7 +403,7 @@ def _measure(name: MeasureName, line: _Line, rare: float, worth: float) -> Measu
 def _measure_novelty(histories: Histories | None, overlap: Measure) -> Measure:
     """Return the share that no earlier crawl holds: the rest of it changes as overlap does."""
     if histories is None:
-        return _unknown("novelty", _NO_HISTORIES)
+        return _unknown("novelty", "not identifiable: capture histories are needed")
     if overlap.change.value is None:
         return _unknown("novelty", _NO_OVERLAP)
     newest = np.uint64(1) << np.uint64(histories.n_crawls - 1)
@@ -417,7 +415,7 @@ def _measure_novelty(histories: Histories | None, overlap: Measure) -> Measure:
         max(0.0, 1 - (1 - found) / (1 + (change or 0.0)))
         for change in (overlap.change.value, overlap.change.low, overlap.change.high)
     )
-    change = Estimate.unknown(_NOTHING_NEW)
+    change = Estimate.unknown("not finite: nothing new was expected")
     if value > 0:
         change = Estimate(value=found / value - 1, reason=_AS_OVERLAP)
     return Measure(
