@@ -208,10 +208,7 @@ def count_overlaps(
 
 
 def estimate(
-    table: OverlapTable | Source,
-    *,
-    persistence: float | None = None,
-    store: StrPath | None = None,
+    table: OverlapTable | Source, *, persistence: float | None = None, store: StrPath | None = None
 ) -> Fit:
     """Estimate coverage, persistence and population from an overlap table.
 

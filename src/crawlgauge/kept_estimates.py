@@ -16,7 +16,6 @@ from crawlgauge._version import __version__
 from crawlgauge.keys.rules import BY_URL
 from crawlgauge.model.estimates import Estimates
 from crawlgauge.overlaps.table import AnchorCounts, OverlapTable
-from crawlgauge.sources.remote import AnyPath
 from crawlgauge.store.catalogue import Store
 from crawlgauge.store.documents import keep, load, to_plain
 
@@ -44,10 +43,14 @@ def estimate_once(
         As for `estimate_coverage`.
     """
     anchors = _anchors(table, store)
-    place = None if store is None else _find_place(store, table, persistence, anchors)
-    known = None if place is None else load(place, _SCHEMA, Estimates, "the estimate is made anew")
-    if known is not None:
-        return known
+    place = None
+    if store is not None and (folder := store.find_cache(_WHAT)) is not None:
+        sets = _digest(_program(), [entry.checksum for entry in table.provenance.inputs])
+        own = _digest(_program(), persistence, table, anchors)
+        place = folder / f"estimates-{table.level}-{sets}-{own}.json"
+        known = load(place, _SCHEMA, Estimates, "the estimate is made anew")
+        if known is not None:
+            return known
     from crawlgauge.model.coverage import estimate_coverage
 
     estimates = estimate_coverage(table, persistence=persistence, anchors=anchors)
@@ -67,18 +70,6 @@ def _anchors(table: OverlapTable, store: Store | None) -> tuple[AnchorCounts, ..
     from crawlgauge.overlaps.anchors import count_anchors
 
     return count_anchors(store, kept, table.crawls)
-
-
-def _find_place(
-    store: Store,
-    table: OverlapTable,
-    persistence: float | None,
-    anchors: tuple[AnchorCounts, ...],
-) -> AnyPath | None:
-    sets = _digest(_program(), [entry.checksum for entry in table.provenance.inputs])
-    own = _digest(_program(), persistence, table, anchors)
-    folder = store.find_cache(_WHAT)
-    return None if folder is None else folder / f"estimates-{table.level}-{sets}-{own}.json"
 
 
 @cache

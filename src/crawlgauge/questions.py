@@ -140,18 +140,17 @@ def check_newest(
     >>> cg.check_newest(table).result.status
     'in-line'
     """
-    table = fit_or_table.table if isinstance(fit_or_table, Fit) else fit_or_table
-    estimates = None
-    # One crawl cannot be estimated from, and a few are not compared.
     if isinstance(fit_or_table, Fit):
-        estimates = fit_or_table.estimates
-    elif table.n_crawls >= newest.MIN_CRAWLS:
-        estimates = api.estimate(table, store=store).estimates
-    return CrawlCheck(
-        result=newest.check_newest_crawl(
-            table, estimates, false_alarms=false_alarms, threshold=threshold
-        )
+        table, estimates = fit_or_table.table, fit_or_table.estimates
+    else:
+        table, estimates = fit_or_table, None
+        # One crawl cannot be estimated from, and a few are not compared.
+        if table.n_crawls >= newest.MIN_CRAWLS:
+            estimates = api.estimate(table, store=store).estimates
+    result = newest.check_newest_crawl(
+        table, estimates, false_alarms=false_alarms, threshold=threshold
     )
+    return CrawlCheck(result=result)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -390,20 +389,15 @@ def estimate_strata(
             inputs=tuple(Input(name=item.crawl.label, checksum=item.checksum) for item in sets),
         ),
     )
-    estimates = _estimate_whole(opened, [item.crawl.label for item in sets])
-    return StratumEstimates(
-        strata=divided.estimate_strata(counts, estimates, suffix_list=suffix_list)
-    )
-
-
-def _estimate_whole(store: Store, labels: list[str]) -> Estimates | None:
-    """Estimate from the same crawls of all URLs; None if there is one only."""
-    if len(labels) == 1:
-        return None
-    path = str(store.path)
-    table = api.count_overlaps(path)
-    others = [crawl.label for crawl in table.crawls if crawl.label not in labels]
-    return api.estimate(choose_window(table, exclude=others), store=path).estimates
+    estimates = None
+    if len(sets) > 1:
+        # Of all URLs of the same crawls.
+        taken, path = {item.crawl.label for item in sets}, str(opened.path)
+        others = [crawl.label for crawl in crawls if crawl.label not in taken]
+        table = choose_window(api.count_overlaps(path), exclude=others)
+        estimates = api.estimate(table, store=path).estimates
+    strata = divided.estimate_strata(counts, estimates, suffix_list=suffix_list)
+    return StratumEstimates(strata=strata)
 
 
 def _read(store: Store, sets: list[CrawlSet], progress: Progress | None) -> Iterator["Attributes"]:
@@ -441,9 +435,6 @@ def parse_gap(text: str | int) -> int:
     if match is None:
         raise CrawlgaugeError(say("refused.gap", text=text))
     return round(float(match[1]) * _DAYS[(match[2] or "d")[0]])
-
-
-_COUNTED_BY = ("status", "mime")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -501,10 +492,8 @@ def compare(
     """
     max_gap_days = parse_gap(max_gap)
     _check_persistence(persistence)
-    paths = [
-        find_store(store),
-        *map(find_store, [others] if isinstance(others, str | os.PathLike) else others),
-    ]
+    others = [others] if isinstance(others, str | os.PathLike) else others
+    paths = [find_store(path) for path in (store, *others)]
     labels = _name_all(paths)
     stores = [api.open_store(str(path)) for path in paths]
     archives = {
@@ -530,7 +519,7 @@ def compare(
         max_gap_days=max_gap_days,
         persistence=persistence,
         n_hosts=n_hosts,
-        warnings=_find_differences(archives),
+        warnings=tuple(_find_differences(archives)),
         provenance=Provenance(
             inputs=tuple(
                 Input(name=f"{name}: {item.crawl.label}", checksum=item.checksum)
@@ -602,35 +591,30 @@ def _check_comparable(archives: _Archives) -> None:
             raise OverlapError(f"the store {store.path} holds no crawls; add some first")
     if len(archives) < 2:  # noqa: PLR2004 - two to be compared
         raise OverlapError("one archive cannot be compared; name the store of another")
-    rules = {name: sets[0].key_rule for name, (_, sets) in archives.items()}
-    first = next(iter(rules))
-    for name, rule in rules.items():
-        if rule != rules[first]:
-            own = rules[first]
+    (first, own), *others = ((name, sets[0].key_rule) for name, (_, sets) in archives.items())
+    for name, rule in others:
+        if rule != own:
             raise OverlapError(
                 say("refused.other-rule", first=first, name=name, first_rule=own, rule=rule)
             )
 
 
-def _find_differences(archives: _Archives) -> list[str]:
+def _find_differences(archives: _Archives) -> Iterator[str]:
     """Say in which ways the archives count other things, or the same thing twice."""
-    found = []
-    for setting in _COUNTED_BY:
-        values = [
+    for setting in ("status", "mime"):
+        first, *others = (
             {item.provenance.settings.get(setting) for item in sets}
             for _, sets in archives.values()
-        ]
-        if any(value != values[0] for value in values):
-            found.append(say("question.made-differently", setting=setting))
+        )
+        if any(other != first for other in others):
+            yield say("question.made-differently", setting=setting)
     owner_of: dict[str, tuple[str, str]] = {}
     for name, (_, sets) in archives.items():
         for item in sets:
             other = item.crawl.label
             owner, label = owner_of.setdefault(item.checksum, (name, other))
             if owner != name:
-                same = say("question.same-set", owner=owner, label=label, name=name, other=other)
-                found.append(same)
-    return found
+                yield say("question.same-set", owner=owner, label=label, name=name, other=other)
 
 
 def _own_series(path: str, sample: str | float | None, level: str) -> tuple[Estimate, Estimate]:
@@ -801,9 +785,6 @@ def _write_lines(path: Path, lines: Iterator[bytes]) -> None:
 # ---------------------------------------------------------------------------- what moves the number
 
 
-_NO_PARTS = "overlaps of pairs cannot be divided; capture histories could be"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Sensitivity(Answer):
     """How far the estimates move with each change, ready to be read, printed or saved.
@@ -894,7 +875,11 @@ def sensitivity(
             movements,
             part_rate=parts[0].sample_rate if parts else None,
             reading_rate=None if as_added is None else as_added.sample_rate,
-            not_tried=_list_not_tried(movements, no_parts, is_read_again=as_added is not None),
+            not_tried=tuple(
+                say(f"question.{kind}", no_parts=no_parts)
+                for kind in ("crawl", "regime", "short-lags", "part", "identity")
+                if all(movement.kind != kind for movement in movements)
+            ),
         )
     )
 
@@ -927,24 +912,13 @@ def _divide(
         parts = changes.divide_histories(table)
     except (FitError, OverlapError) as error:
         return (), str(error)
-    return parts, None if parts else _NO_PARTS
-
-
-def _list_not_tried(
-    movements: Sequence[changes.Movement], no_parts: str | None, *, is_read_again: bool
-) -> tuple[str, ...]:
-    tried = {movement.kind for movement in movements}
-    kinds = ["crawl", "regime", "short-lags"]
-    kinds += [] if no_parts is None else ["part"]
-    kinds += [] if is_read_again else ["identity"]
-    return tuple(say(f"question.{kind}", no_parts=no_parts) for kind in kinds if kind not in tried)
+    no_parts = "overlaps of pairs cannot be divided; capture histories could be"
+    return parts, None if parts else no_parts
 
 
 # ---------- read the files of crawls again with other choices, into stores that are gone afterwards
 
 
-_STATUSES = (DEFAULT_STATUS, "200", "any")
-_MIMES = (None, "text/html")
 _FOLDER = ".crawlgauge-sensitivity-"
 
 
@@ -994,19 +968,16 @@ def _common(settings: Sequence[Mapping[str, Setting]], name: str) -> Setting:
 
 def _list_choices(options: "ReadOptions") -> list[tuple[changes.Kind, str, str, "ReadOptions"]]:
     """Return all other rules of identity, statuses and media types to try, one at a time."""
-    identities = [name for name in RULES if name != options.get("identity")]
-    statuses = [text for text in _STATUSES if text != options.get("status", DEFAULT_STATUS)]
-    mimes = [text for text in _MIMES if text != options.get("mime")]
     choices: list[tuple[changes.Kind, str, str, ReadOptions]] = [
-        ("identity", f"URLs the same by {name}", name, {"identity": name}) for name in identities
+        ("identity", f"URLs the same by {name}", name, {"identity": name}) for name in RULES
     ]
-    for text in statuses:
+    for text in (DEFAULT_STATUS, "200", "any"):
         change = "captures of any status" if text == "any" else f"captures of status {text}"
         choices.append(("status", change, text, {"status": text}))
-    for mime in mimes:
-        change = "all media types" if mime is None else f"captures of {mime} only"
-        choices.append(("mime", change, mime or "all", {"mime": mime}))
-    return choices
+    choices.append(("mime", "all media types", "all", {"mime": None}))
+    choices.append(("mime", "captures of text/html only", "text/html", {"mime": "text/html"}))
+    own = {"status": DEFAULT_STATUS, "mime": None, **options}
+    return [choice for choice in choices if not choice[-1].items() <= own.items()]
 
 
 def _read_again(

@@ -183,14 +183,14 @@ def test_distances_are_those_of_a_plain_breadth_first_walk(seed):
 
 def test_ranks_solve_the_equation_of_pagerank():
     *_, web = evolve_web(replace(SETTINGS, n_pages=300), YEARS, np.random.default_rng(1))
-    links = list_links(web)
-    distances = find_distances(*links, np.arange(20, dtype=np.int32))
+    starts, links = list_links(web)
+    distances = find_distances(starts, links, np.arange(20, dtype=np.int32))
     member = distances >= 0
-    ranks = rank_pages(*links, member, 0.85, 100)
+    ranks = rank_pages(starts, links, member, 0.85, 100)
     n = int(member.sum())
     matrix = np.zeros((300, 300))
     for page in np.flatnonzero(member):
-        targets = links.targets[links.starts[page] : links.starts[page + 1]]
+        targets = links[starts[page] : starts[page + 1]]
         if targets.size:
             np.add.at(matrix[:, page], targets, 0.85 / targets.size)
         matrix[member, page] += (1 - matrix[:, page].sum()) / n

@@ -257,13 +257,15 @@ def _doubts(
 
 
 def _move_by_samples(
-    estimates: Estimates,
-    table: OverlapTable,
-    held: Sequence[tuple[AnchorFinding, _Known]],
+    estimates: Estimates, table: OverlapTable, held: Sequence[tuple[AnchorFinding, _Known]]
 ) -> Estimates:
+    rows = list(estimates.per_crawl)
     known = [item for finding, item in held if finding.by_crawls.value is not None]
     if not known or estimates.headline.coverage.value is None:
-        return _alone(estimates, min((item for _, item in held), key=lambda item: item.sd))
+        # The crawls have no number: that of an anchor is taken.
+        best = min((item for _, item in held), key=lambda item: item.sd)
+        rows[best.place] = _with_coverage(estimates, best)
+        return _lead_with(estimates, rows[best.place].coverage, rows)
     course = _Course.of(estimates, table)
     # The most certain one is the measure; others add to it, as far as crawls are alike.
     best = min(known, key=lambda item: item.sd)
@@ -282,7 +284,6 @@ def _move_by_samples(
     likely = [math.exp(-0.5 * (apart / spread) ** 2) / spread for spread in spreads]
     # What histories do not see makes them too high. Too low is rather the one crawl than all.
     shared = _SHARED_BELOW if apart > 0 else 1.0
-    rows = list(estimates.per_crawl)
     for place, by_crawls in enumerate(course.by_crawls):
         if not math.isnan(by_crawls):
             error = math.hypot(sd * times[place], spread[place])
@@ -293,8 +294,8 @@ def _move_by_samples(
                 likely,
                 1.0 if place == best.place else shared,
             )
-            moved = _Known(by_crawls + move.value, move.sd)
-            rows[place] = _with_coverage(rows[place], moved, estimates.crawls[place].n_urls)
+            moved = _Known(by_crawls + move.value, move.sd, place)
+            rows[place] = _with_coverage(estimates, moved)
     usual = float(times[course.is_typical].mean())
     move = _weigh(
         float(moves[course.is_typical].mean()),
@@ -422,19 +423,13 @@ def _weigh(
     return _Known(mean, math.sqrt(float(shares @ (within_each + (means - mean) ** 2))))
 
 
-def _with_coverage(row: CrawlEstimate, coverage: _Known, n_urls: int) -> CrawlEstimate:
+def _with_coverage(estimates: Estimates, coverage: _Known) -> CrawlEstimate:
+    log_size = math.log(max(estimates.crawls[coverage.place].n_urls, 1))
     return replace(
-        row,
+        estimates.per_crawl[coverage.place],
         coverage=coverage.to_estimate(),
-        population=coverage.to_estimate(math.log(max(n_urls, 1)), -1.0),
+        population=coverage.to_estimate(log_size, -1.0),
     )
-
-
-def _alone(estimates: Estimates, evidence: _Known) -> Estimates:
-    """Take the number from an anchor, where the crawls have none."""
-    place, rows = evidence.place, list(estimates.per_crawl)
-    rows[place] = _with_coverage(rows[place], evidence, estimates.crawls[place].n_urls)
-    return _lead_with(estimates, rows[place].coverage, rows)
 
 
 # --------------------------------------------------------------------------- frontiers move it too
@@ -444,8 +439,7 @@ def _move_below(estimates: Estimates, findings: Sequence[AnchorFinding]) -> Esti
     """Bring all crawls down, until those whose queues are known are at what these leave."""
     most = {item.label: item.by_anchor.value or 1.0 for item in findings}
     factor = min(
-        1.0,
-        *((item.by_anchor.value or 1.0) / (item.by_crawls.value or 1.0) for item in findings),
+        1.0, *((item.by_anchor.value or 1.0) / (item.by_crawls.value or 1.0) for item in findings)
     )
     # Histories that fail say nothing of what lies below.
     fails = any(item.verdict == "contradicts" for item in findings)
@@ -455,16 +449,14 @@ def _move_below(estimates: Estimates, findings: Sequence[AnchorFinding]) -> Esti
         found = within(coverage, most=1.0).map(lambda share: share * factor)
         return replace(found, low=found.value * least) if fails and found.value else found
 
-    rows = []
-    for row, crawl in zip(estimates.per_crawl, estimates.crawls, strict=True):
+    rows = list(estimates.per_crawl)
+    for place, row in enumerate(estimates.per_crawl):
         coverage = within(bring_down(row.coverage), most=most.get(row.label, 1.0))
         if coverage.value:
-            n_urls = crawl.n_urls
+            n_urls = estimates.crawls[place].n_urls
             population = coverage.map(lambda share, n=n_urls: n / share)  # type: ignore[misc]
             population = replace(population, low=population.high, high=population.low)
-            rows.append(replace(row, coverage=coverage, population=population))
-        else:
-            rows.append(row)
+            rows[place] = replace(row, coverage=coverage, population=population)
     return _lead_with(estimates, bring_down(estimates.headline.coverage), rows)
 
 
@@ -522,9 +514,7 @@ def _say(moved: Estimates, by_crawls: Estimates, findings: tuple[AnchorFinding, 
         anchors=findings,
         agreement=replace(by_crawls.agreement, grade=grade, reason=reason),
         headline=replace(
-            moved.headline,
-            estimator=moved.headline.estimator or "anchored",
-            statement=statement,
+            moved.headline, estimator=moved.headline.estimator or "anchored", statement=statement
         ),
     )
 

@@ -1,7 +1,7 @@
 """From what was counted over several archives to their comparison."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -285,26 +285,21 @@ def _list_hosts(hosts: HostCounts, n_hosts: int) -> HostHoldings:
     )
 
 
-def _doubts(pairs: Sequence[ArchivePair], counts: ArchiveCounts) -> list[str]:
-    doubts = []
+def _doubts(pairs: Sequence[ArchivePair], counts: ArchiveCounts) -> Iterator[str]:
     damaged = [crawl.label for crawls in counts.crawls for crawl in crawls if crawl.damaged]
     if damaged:
-        doubts.append(say("comparison.damaged", crawls=", ".join(damaged)))
+        yield say("comparison.damaged", crawls=", ".join(damaged))
     for pair in pairs:
         empty = [item.a.label for item in pair.matched if item.n_shared == 0]
         if empty:
             crawls = ", ".join(empty)
-            doubts.append(say("comparison.nothing-shared", a=pair.a, b=pair.b, crawls=crawls))
-    return doubts
+            yield say("comparison.nothing-shared", a=pair.a, b=pair.b, crawls=crawls)
 
 
 # ------------------------------------------------------- two archives by their crawls, date by date
 
 
 _SHARES = ("coverage_a", "coverage_b", "joint_coverage")
-
-_NOTHING_SHARED = "no URL is shared; the population is at least {} (95 %)"
-_SAME_SET = "both are the same set of URLs, which independent crawls never are"
 _NOTHING_MATCHED = "no crawls of matching dates; allow for more time between them with --max-gap"
 
 
@@ -367,10 +362,10 @@ def _compare_crawls(
     found, plain = lists.population(), lists.lincoln_petersen()
     reason = carrying.why_not(gap_days)
     if reason is None and n_shared == a.n_counted == b.n_counted:
-        reason = _SAME_SET
+        reason = "both are the same set of URLs, which independent crawls never are"
     elif reason is None and not n_shared:
         least = math.exp(found.value - found.down) / sample_rate
-        reason = _NOTHING_SHARED.format(count(least))
+        reason = f"no URL is shared; the population is at least {count(least)} (95 %)"
     ranges = {"relative_size": _relative_size(a, b, n_shared=n_shared, sample_rate=sample_rate)}
     unknown = None if reason is None else Estimate.unknown(reason)
     no_range = carrying.why_no_range(gap_days)

@@ -19,7 +19,7 @@ from crawlgauge.model.cautions import find_repeats
 from crawlgauge.model.checks import Diagnosis, diagnose
 from crawlgauge.model.estimates import Estimate, Estimates, Grade
 from crawlgauge.model.intervals import LEVEL
-from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, freeze_arrays, pair_data
+from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, pair_data
 from crawlgauge.model.paper import fit_linear
 from crawlgauge.model.phrases import percent, percent_range, say
 from crawlgauge.model.ranges import within
@@ -173,9 +173,7 @@ _RULE_OF_THREE = 3
 _NO_LEVEL = "not identifiable: the level of coverage is not known"
 _NO_OVERLAP = "not identifiable: its overlaps with earlier crawls do not tell its coverage"
 _NOTHING_SHARED = "it shares nothing with any earlier crawl"
-_NO_HISTORIES = "not identifiable: capture histories are needed"
 _AS_OVERLAP = "its range is that of overlap, from which it follows"
-_NOTHING_NEW = "not finite: nothing new was expected"
 
 
 def check_newest_crawl(
@@ -405,7 +403,7 @@ def _measure(name: MeasureName, line: _Line, rare: float, worth: float) -> Measu
 def _measure_novelty(histories: Histories | None, overlap: Measure) -> Measure:
     """Return the share that no earlier crawl holds: the rest of it changes as overlap does."""
     if histories is None:
-        return _unknown("novelty", _NO_HISTORIES)
+        return _unknown("novelty", "not identifiable: capture histories are needed")
     if overlap.change.value is None:
         return _unknown("novelty", _NO_OVERLAP)
     newest = np.uint64(1) << np.uint64(histories.n_crawls - 1)
@@ -417,7 +415,7 @@ def _measure_novelty(histories: Histories | None, overlap: Measure) -> Measure:
         max(0.0, 1 - (1 - found) / (1 + (change or 0.0)))
         for change in (overlap.change.value, overlap.change.low, overlap.change.high)
     )
-    change = Estimate.unknown(_NOTHING_NEW)
+    change = Estimate.unknown("not finite: nothing new was expected")
     if value > 0:
         change = Estimate(value=found / value - 1, reason=_AS_OVERLAP)
     return Measure(
@@ -482,8 +480,10 @@ def compare_levels(pairs: PairData) -> Numbers:
     columns = np.zeros((pairs.end.size, ends.size))
     columns[np.arange(pairs.end.size), column] = 1
     weight = pairs.weight / (_TAU**2 + pairs.log_variance)
+    n_apart = np.abs(pairs.end - pairs.start)
     for n_short in range(_N_SHORT, -1, -1):
-        effects = _lag_effects(pairs, n_short)
+        short = [np.where(n_apart == n, 1.0, 0.0) for n in range(1, n_short + 1)]
+        effects = np.column_stack([pairs.lag_years, *short])
         design = np.hstack([columns, effects[:, effects.any(axis=0)]])
         solved = fit_linear(design, pairs.log_forward, weight)[0] if design.size else np.empty(0)
         # What the pairs do not determine is not a number.
@@ -491,12 +491,6 @@ def compare_levels(pairs: PairData) -> Numbers:
             found[ends] = solved[: ends.size]
             break
     return found
-
-
-def _lag_effects(pairs: PairData, n_short: int) -> Numbers:
-    n_apart = np.abs(pairs.end - pairs.start)
-    short = [np.where(n_apart == n, 1.0, 0.0) for n in range(1, n_short + 1)]
-    return np.column_stack([pairs.lag_years, *short])
 
 
 # ----------------------------------------------- what earlier crawls suggest of the next
@@ -522,8 +516,7 @@ _MAX_STEPS = 80
 _FAR = 12.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Prediction:
+class Prediction(NamedTuple):
     """A mixture of normal distributions: what the next crawl's number should be.
 
     Parameters
@@ -544,9 +537,6 @@ class Prediction:
     n_earlier: int
     trend: float
     scatter: float
-
-    def __post_init__(self) -> None:
-        freeze_arrays(self, "weight", "mean", "deviation")
 
     @property
     def expected(self) -> float:
@@ -647,7 +637,11 @@ def _state_check(check: NewestCheck, trends: Mapping[MeasureName, float], *, n_c
         code = "too-few" if n_crawls < MIN_CRAWLS else "unknown"
         return say(f"newest.{code}", newest=check.newest.label, there=there, least=MIN_CRAWLS)
     coverage, size, overlap = (check.measure(name) for name in ("coverage", "size", "overlap"))
-    is_known = coverage.found is not None and coverage.expected.value is not None
+    change, expected = coverage.change.value or 0.0, coverage.expected
+    was = "another"
+    if expected.value is not None and expected.low is not None and expected.high is not None:
+        was = percent_range(expected.value, expected.low, expected.high)
+    is_known = coverage.found is not None and expected.value is not None
     if check.has_drop and coverage.course != "drop":
         codes = ["smaller" if size.course == "drop" else "apart"]
     else:
@@ -662,8 +656,8 @@ def _state_check(check: NewestCheck, trends: Mapping[MeasureName, float], *, n_c
         "n_before": len(check.compared_with),
         "level": check.level,
         "found": coverage.found,
-        "change": _change(coverage),
-        "expected": _expected(coverage),
+        "change": f"{percent(abs(change))} {'less' if change <= 0 else 'more'}",
+        "expected": f"{was} was",
         "known": _say_known(check),
         "size": say(
             f"newest.size{'' if size.expected.low is None else '-expected'}",
@@ -698,18 +692,6 @@ def _state_trends(trends: Mapping[MeasureName, float]) -> Iterator[str]:
         moves, rate = "grows" if population > 0 else "shrinks", math.expm1(population)
         cause = say("newest.trend-cause", moves=moves, rate=rate)
     yield say("newest.trend", verb=verb, change=abs(math.expm1(coverage)), cause=cause)
-
-
-def _change(measure: Measure) -> str:
-    value = measure.change.value or 0.0
-    return f"{percent(abs(value))} {'less' if value <= 0 else 'more'}"
-
-
-def _expected(measure: Measure) -> str:
-    expected = measure.expected
-    if expected.value is None or expected.low is None or expected.high is None:
-        return "another was"
-    return f"{percent_range(expected.value, expected.low, expected.high)} was"
 
 
 def _list_doubts(

@@ -148,8 +148,7 @@ def find_union(estimates: Estimates) -> Estimate:
     return Estimate(value=min(1.0, held / newest.value), reason=say("plan.by-model"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class Point(NamedTuple):
     """One possible truth of a situation; what is not looked at is not a number."""
 
     population: float = math.nan
@@ -608,7 +607,6 @@ def _years_until(point: Point, held: float, floor: float) -> float:
 
 _MILLION = 1e6
 _OUT_OF_REACH = "no crawl is large enough, as crawls keep meeting what is held already"
-_ANY = "it may be anything, by the ranges of the estimates"
 _TOO_LATE = "it takes longer than this series can tell"
 
 _STEPS = (0.8, 0.9, 0.95, 0.99)
@@ -646,8 +644,8 @@ def usual_wishes(estimates: Estimates) -> dict[str, float | None]:
 
 def _step_above(share: float, steps: tuple[float, ...]) -> float | None:
     """Return the first step that is not as good as reached; None above all."""
-    ahead = [step for step in steps if step >= min(share + _LEAST_STEP, steps[-1])]
-    return ahead[0] if ahead and share < ahead[0] else None
+    ahead = next(step for step in steps if step >= min(share + _LEAST_STEP, steps[-1]))
+    return ahead if share < ahead else None
 
 
 def plan_crawls(
@@ -819,7 +817,7 @@ def _in_time(years: Estimate, latest: float) -> Estimate:
     if years.high is None or years.high <= latest:
         return years
     if not years.low:
-        return Estimate.unknown(_ANY)
+        return Estimate.unknown("it may be anything, by the ranges of the estimates")
     return replace(years, high=None, reason=years.reason or _TOO_LATE)
 
 

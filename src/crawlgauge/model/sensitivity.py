@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median, stdev
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -134,8 +134,7 @@ _MIN_CRAWLS = 2
 _SEED = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Variation:
+class Variation(NamedTuple):
     """A changed table, or why there is none.
 
     Parameters
@@ -332,15 +331,12 @@ def _say_verdict(coverage: Estimate, movements: Sequence[Movement]) -> str:
         if most.coverage_before == coverage.value and low is not None and high is not None:
             is_within = low <= (most.coverage.value or 0.0) <= high
             sentences.append(say(f"movement.{'within' if is_within else 'outside'}"))
-    return " ".join([*sentences, *_say_chance(movements)])
-
-
-def _say_chance(movements: Sequence[Movement]) -> Iterator[str]:
     values = [movement.coverage.value for movement in movements if movement.kind == "part"]
     logs = [math.log(value) for value in values if value]
     if len(logs) > 1:
         # Of the logarithm of the coverage of all parts together.
-        yield say("movement.chance", error=stdev(logs) / math.sqrt(len(logs)))
+        sentences.append(say("movement.chance", error=stdev(logs) / math.sqrt(len(logs))))
+    return " ".join(sentences)
 
 
 def _say_change(movement: Movement) -> str:

@@ -8,7 +8,7 @@ archive's. So a table of strata never contradicts the estimate of the whole.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -193,18 +193,16 @@ def _say_spread(coverages: list[float], many: str) -> str:
 
 def _say_warnings(
     counts: StratumCounts, strata: Sequence[StratumEstimate], whole: Estimate, grade: str
-) -> tuple[str, ...]:
+) -> Iterator[str]:
     """Return what to be careful about, given the coverage of all URLs and its grade."""
-    warnings, newest = [], counts.crawls[-1].label
     if grade == "C" and whole.low is not None and whole.high is not None:
-        warnings.append(say("strata.grade", low=whole.low, high=whole.high, many=counts.noun[1]))
+        yield say("strata.grade", low=whole.low, high=whole.high, many=counts.noun[1])
     gone = [s.name for s in strata if s.n_urls == 0 and not s.n_pooled]
     if gone:
-        warnings.append(say("strata.gone", gone=gone, newest=newest))
+        yield say("strata.gone", gone=gone, newest=counts.crawls[-1].label)
     damaged = [crawl.label for crawl in counts.crawls if crawl.damaged]
     if damaged:
-        warnings.append(say("strata.damaged", crawls=damaged))
-    return tuple(warnings)
+        yield say("strata.damaged", crawls=damaged)
 
 
 # ----------- from the coverage of a crawl, and overlaps by stratum, to the coverage of each stratum
@@ -222,7 +220,6 @@ _HALF_URL = 0.5
 _ONE_CRAWL = "not identifiable: one crawl tells nothing of coverage"
 _GONE = "the newest crawl holds nothing of it: gone, or missed"
 _NO_SPREAD = "how far it may differ from the others is not known"
-_AS_OTHERS = "taken to be as the others: its overlaps do not tell"
 
 
 def estimate_strata(
@@ -258,7 +255,9 @@ def estimate_strata(
         n_held, own = float(n_urls[number]), np.diagonal(counts.n_shared[number])
         is_gone = own[-1] == 0
         own_coverage = Estimate.unknown(_GONE) if is_gone else coverage[number]
-        is_as_others = own_coverage.value is not None and not numbers[NEWEST].is_told[number]
+        note = _GONE if is_gone else ""
+        if own_coverage.value is not None and not numbers[NEWEST].is_told[number]:
+            note = "taken to be as the others: its overlaps do not tell"
         # Of the logarithm of a size in a sample.
         of_size = (1 - counts.sample_rate) / max(float(own[-1]), 1)
         n_living = _divide(n_held, own_coverage, of_size)
@@ -273,7 +272,7 @@ def estimate_strata(
                 missing=_subtract(n_living, n_held),
                 persistence=within(persistence[number]),
                 typical_coverage=within(typical[number]),
-                note=_GONE if is_gone else _AS_OTHERS if is_as_others else "",
+                note=note,
             )
         )
     strata.sort(key=_by_missing)
@@ -290,7 +289,7 @@ def estimate_strata(
         post_stratified=Whole(coverage=newest, population=population),
         own_sum=_add_up(numbers[NEWEST], n_urls),
         statement=_say_answer(counts, strata, grade),
-        warnings=_say_warnings(counts, strata, newest, grade),
+        warnings=tuple(_say_warnings(counts, strata, newest, grade)),
         suffix_list=suffix_list,
         provenance=counts.provenance,
     )

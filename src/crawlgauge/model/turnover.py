@@ -113,8 +113,6 @@ _FIRST = "first crawl: there is none before it"
 _SECOND = "second crawl: nothing can have been dropped and come back yet"
 _LAST = "not yet known: there is no later crawl"
 _PAIRS_ONLY = "takes capture histories; overlaps of pairs do not tell"
-_NO_PAIR = "its overlap with the crawl before it is not in the table"
-_NO_ERROR = "the table gives no standard error for this overlap"
 
 _FEW = 2
 
@@ -134,18 +132,17 @@ def follow_crawls(table: OverlapTable) -> Turnover:
     """
     histories = table.histories or _histories_of_few(table)
     table = replace(table, histories=histories)
-    counts = None if histories is None else _count_categories(histories)
-    shared = [_count_shared(table, counts, position) for position in range(table.n_crawls)]
     n_distinct = forgotten_share = Estimate.unknown(_PAIRS_ONLY)
-    rate = 1.0
-    if histories is not None and counts is not None:
-        rate = histories.sample_rate
+    counts, rate = None, 1.0
+    if histories is not None:
+        counts, rate = _count_categories(histories), histories.sample_rate
         n_distinct = scaled(histories.n_urls, rate)
         forgotten, lost = (int(counts[name][1:-1].sum()) for name in ("forgotten", "lost"))
         forgotten_share = Estimate.unknown("no crawl that has a later one dropped anything")
         if forgotten + lost:
             forgotten_share = Estimate(value=forgotten / (forgotten + lost))
     self_overlap = Estimate.unknown("takes the overlap of two crawls that follow each other")
+    shared = [_count_shared(table, counts, position) for position in range(table.n_crawls)]
     known = [item for item in shared if not isinstance(item, str)]
     if known:
         self_overlap = Estimate(value=sum(n for n, *_ in known) / sum(n for _, n, *_ in known))
@@ -153,7 +150,7 @@ def follow_crawls(table: OverlapTable) -> Turnover:
         level=table.level,
         crawls=table.crawls,
         per_crawl=tuple(
-            _follow(table, counts, shared[position], position) for position in range(table.n_crawls)
+            _follow(table, counts, of_pair, position) for position, of_pair in enumerate(shared)
         ),
         n_distinct=n_distinct,
         capture_frequencies=tuple(scaled(n, rate) for n in count_captures(table) or ()),
@@ -241,7 +238,7 @@ def _count_shared(table: OverlapTable, counts: _Counts | None, position: int) ->
         n_before, n_now = counts["held"][position - 1 : position + 1].tolist()
         return int(counts["kept"][position]), n_before, n_now, table.histories.sample_rate, None
     if n_shared == MISSING:
-        return _NO_PAIR
+        return "its overlap with the crawl before it is not in the table"
     if table.se_shared is not None:
         error = float(table.se_shared[position - 1, position])
         margin = 0.0 if math.isnan(error) else NORMAL_QUANTILE * error
@@ -294,7 +291,7 @@ def _follow(
 
 def _between(value: float, margin: float, most: float) -> Estimate:
     if margin == 0:
-        return Estimate(value=value, reason=_NO_ERROR)
+        return Estimate(value=value, reason="the table gives no standard error for this overlap")
     low, high = max(0.0, value - margin), min(most, value + margin)
     return Estimate.between(value, low, high)
 

@@ -1,22 +1,12 @@
 """A comparison of archives in words, in the order in which people ask."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.comparison import ArchivePair, Comparison, HostHoldings, HostRow
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, names, percent, span, things
-from crawlgauge.report.blocks import (
-    Block,
-    Field,
-    Item,
-    Paragraph,
-    cautions,
-    heading,
-    lacking,
-    notes,
-    tabulate,
-)
+from crawlgauge.report import blocks
 from crawlgauge.report.words import UNKNOWN, explain_ranges, grouped, one_in, with_range
 
 _TWO = 2
@@ -35,7 +25,7 @@ _LEAST_RATIO, _MOST_RATIO = 0.1, 10.0
 """Between these, two decimals say enough of a ratio."""
 
 
-def to_blocks(comparison: Comparison) -> list[Block]:
+def to_blocks(comparison: Comparison) -> list[blocks.Block]:
     """Return what `crawlgauge compare` shows.
 
     Parameters
@@ -44,22 +34,18 @@ def to_blocks(comparison: Comparison) -> list[Block]:
         First comes the answer, then what each archive holds, each two of them, what it rests on,
         hosts, and what to be careful about.
     """
-    blocks: list[Block] = [
-        [Paragraph(text=_answer(comparison), role="answer")],
+    pairs = comparison.pairs
+    said = [
+        [blocks.Paragraph(text=_answer(comparison), role="answer")],
         *_say_holdings(comparison),
+        *(_say_matched(pairs[0]) if len(comparison.archives) == _TWO else _say_pairs(pairs)),
+        _say_ranges(comparison),
+        [*_say_assumption(comparison)],
+        [*_say_unmatched(comparison)],
+        *([] if comparison.hosts is None else _say_hosts(comparison.hosts, comparison)),
+        *blocks.cautions(comparison.warnings),
     ]
-    if len(comparison.archives) == _TWO:
-        blocks += _say_matched(comparison.pairs[0])
-    else:
-        blocks += _say_pairs(comparison.pairs)
-    blocks.append(_say_ranges(comparison))
-    if any(pair.coverage_a.value is not None for pair in comparison.pairs):
-        assumption = _ASSUMPTION.format(noun=things(comparison.level))
-        blocks.append([Paragraph(text=assumption), *_say_carrying(comparison)])
-    blocks.append(_say_unmatched(comparison))
-    if comparison.hosts is not None:
-        blocks += _say_hosts(comparison.hosts, comparison)
-    return [block for block in (*blocks, *cautions(comparison.warnings)) if block]
+    return [block for block in said if block]
 
 
 def _answer(comparison: Comparison) -> str:
@@ -104,9 +90,9 @@ def _say_ratio(ratio: float) -> str:
     return f"{ratio:.2f}" if ratio >= _LEAST_RATIO else f"{ratio:.2g}"
 
 
-def _say_holdings(comparison: Comparison) -> list[Block]:
+def _say_holdings(comparison: Comparison) -> list[blocks.Block]:
     noun = things(comparison.level)
-    table = tabulate(
+    table = blocks.tabulate(
         comparison.archives,
         ("archive", "name"),
         ("crawls", "n_crawls", str),
@@ -124,26 +110,25 @@ def _say_holdings(comparison: Comparison) -> list[Block]:
         for item in comparison.archives
         if item.own_coverage.value is None and (reason := item.own_coverage.reason)
     ]
-    sample = f"Counted in a sample of 1 in {one_in(comparison.sample_rate)} {noun}."
-    is_sample = comparison.sample_rate < 1
-    return [
-        [table],
-        [*notes(meaning), *lacking(*unknown), *notes(*([sample] if is_sample else []))],
-    ]
+    below = [*blocks.notes(meaning), *blocks.lacking(*unknown)]
+    if comparison.sample_rate < 1:
+        sample = f"Counted in a sample of 1 in {one_in(comparison.sample_rate)} {noun}."
+        below += blocks.notes(sample)
+    return [[table], below]
 
 
-_COVERAGES: tuple[Field, ...] = (
+_COVERAGES: tuple[blocks.Field, ...] = (
     ("first covers", "coverage_a", percent),
     ("second covers", "coverage_b", percent),
     ("both cover", "joint_coverage", percent),
 )
 
 
-def _say_matched(pair: ArchivePair) -> list[Block]:
+def _say_matched(pair: ArchivePair) -> list[blocks.Block]:
     """Return the matched crawls of two archives: what is counted, and what follows."""
     if not pair.matched:
         return []
-    counted = tabulate(
+    counted = blocks.tabulate(
         pair.matched,
         (pair.a, "a.label"),
         (pair.b, "b.label"),
@@ -152,24 +137,28 @@ def _say_matched(pair: ArchivePair) -> list[Block]:
         ("first in second", "share_of_a", percent),
         ("second in first", "share_of_b", percent),
     )
-    estimated = tabulate(
+    estimated = blocks.tabulate(
         (*pair.matched, pair),
         (pair.a, lambda item: "typical" if item is pair else item.a.label),
         (pair.b, lambda item: "" if item is pair else item.b.label),
         *_COVERAGES,
         ("population", lambda item: ("", None) if item is pair else item.population, count),
     )
-    unknown = [item for item in pair.matched if item.population.value is None]
+    unknown = [
+        f"{item.a.label} and {item.b.label}: {item.population.why}"
+        for item in pair.matched
+        if item.population.value is None
+    ]
     return [
-        [heading("Crawls of matching dates, counted:")],
+        [blocks.heading("Crawls of matching dates, counted:")],
         [counted],
-        notes(
+        blocks.notes(
             "Size ratio: the first crawl's size over the second's. First in second: the share of "
             "the first crawl that the second holds too."
         ),
-        [heading("What follows if the crawlers are independent:")],
+        [blocks.heading("What follows if the crawlers are independent:")],
         [estimated],
-        lacking(*(f"{item.a.label} and {item.b.label}: {item.population.why}" for item in unknown)),
+        blocks.lacking(*unknown),
     ]
 
 
@@ -177,9 +166,9 @@ def _say_gap(days: int) -> str:
     return "same day" if days == 0 else span(abs(days) / DAYS_PER_YEAR)
 
 
-def _say_pairs(pairs: tuple[ArchivePair, ...]) -> list[Block]:
+def _say_pairs(pairs: tuple[ArchivePair, ...]) -> list[blocks.Block]:
     """Return a row for each two archives."""
-    table = tabulate(
+    table = blocks.tabulate(
         pairs,
         ("first", "a"),
         ("second", "b"),
@@ -189,47 +178,39 @@ def _say_pairs(pairs: tuple[ArchivePair, ...]) -> list[Block]:
         *_COVERAGES,
     )
     return [
-        [heading("Each two archives:")],
+        [blocks.heading("Each two archives:")],
         [table],
-        notes(
+        blocks.notes(
             "Ratios of sizes and coverages are typical values of crawls of matching dates; each "
             "matched pair is in --json."
         ),
     ]
 
 
-def _say_ranges(comparison: Comparison) -> Block:
+def _say_ranges(comparison: Comparison) -> blocks.Block:
     numbers = [("own coverage", item.own_coverage) for item in comparison.archives]
-    numbers += [
-        named
-        for pair in comparison.pairs
-        for named in (
-            ("relative size", pair.relative_size),
-            ("coverage", pair.coverage_a),
-            ("coverage", pair.coverage_b),
-            ("coverage", pair.joint_coverage),
-        )
-    ]
-    return notes(*explain_ranges(numbers))
+    for pair in comparison.pairs:
+        coverages = pair.coverage_a, pair.coverage_b, pair.joint_coverage
+        numbers.append(("relative size", pair.relative_size))
+        numbers += [("coverage", coverage) for coverage in coverages]
+    return blocks.notes(*explain_ranges(numbers))
 
 
-def _say_carrying(comparison: Comparison) -> Block:
+def _say_assumption(comparison: Comparison) -> Iterator[blocks.Paragraph]:
+    noun, persistence = things(comparison.level), comparison.persistence
+    if all(pair.coverage_a.value is None for pair in comparison.pairs):
+        return
+    yield blocks.Paragraph(text=_ASSUMPTION.format(noun=noun))
     gaps = [abs(item.gap_days) for pair in comparison.pairs for item in pair.matched]
-    persistence = comparison.persistence
-    if not any(gaps) or persistence.value is None:
-        return []
-    noun = things(comparison.level)
-    return [
-        Paragraph(
+    if any(gaps) and persistence.value is not None:
+        yield blocks.Paragraph(
             text=f"Between matched crawls lie up to {span(max(gaps) / DAYS_PER_YEAR)}. Overlaps "
             f"are carried over that time as if {with_range(persistence, percent)} of the {noun} "
             "lived on for a year and their number stayed the same."
         )
-    ]
 
 
-def _say_unmatched(comparison: Comparison) -> Block:
-    items: list[Item] = []
+def _say_unmatched(comparison: Comparison) -> Iterator[blocks.Paragraph]:
     apart = span(comparison.max_gap_days / DAYS_PER_YEAR)
     for pair in comparison.pairs:
         if not pair.matched:
@@ -238,22 +219,19 @@ def _say_unmatched(comparison: Comparison) -> Block:
                 "their sizes and coverages cannot be compared; allow for more time between them "
                 "with --max-gap."
             )
-            items.append(Paragraph(text=text, role="warn"))
+            yield blocks.Paragraph(text=text, role="warn")
             continue
-        for own, other, labels in (
-            (pair.a, pair.b, pair.unmatched_a),
-            (pair.b, pair.a, pair.unmatched_b),
-        ):
+        of_a, of_b = (pair.a, pair.b, pair.unmatched_a), (pair.b, pair.a, pair.unmatched_b)
+        for own, other, labels in (of_a, of_b):
             if labels:
                 text = (
                     f"Not matched of {own}: {names(list(labels))}; no crawl of {other} that is "
                     f"still free lies within {apart} (--max-gap)."
                 )
-                items.append(Paragraph(text=text))
-    return items
+                yield blocks.Paragraph(text=text)
 
 
-def _say_hosts(hosts: HostHoldings, comparison: Comparison) -> list[Block]:
+def _say_hosts(hosts: HostHoldings, comparison: Comparison) -> list[blocks.Block]:
     if not hosts.rows:
         return []
     noun, rate = things(comparison.level), hosts.sample_rate
@@ -261,10 +239,10 @@ def _say_hosts(hosts: HostHoldings, comparison: Comparison) -> list[Block]:
     def share_of(k: int) -> Callable[[HostRow], float]:
         return lambda row: row.n_only[k] / row.n_urls
 
-    only: list[Field] = [
+    only: list[blocks.Field] = [
         (f"only {item.name}", share_of(k), percent) for k, item in enumerate(comparison.archives)
     ]
-    table = tabulate(
+    table = blocks.tabulate(
         hosts.rows,
         ("host", "host"),
         (noun, lambda row: row.n_urls / rate, count),
@@ -289,4 +267,4 @@ def _say_hosts(hosts: HostHoldings, comparison: Comparison) -> list[Block]:
     is_part = hosts.n_hosts > len(hosts.rows)
     part = f" ({len(hosts.rows)} of {hosts.n_hosts:,})" if is_part else ""
     title = f"Hosts with the most that one archive alone holds{part}:"
-    return [[heading(title)], [table], notes(*texts)]
+    return [[blocks.heading(title)], [table], blocks.notes(*texts)]

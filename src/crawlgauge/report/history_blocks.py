@@ -1,22 +1,11 @@
 """`Turnover` in words: what each crawl holds, what it left out, and how often URLs are captured."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from crawlgauge.model.estimates import Estimate
 from crawlgauge.model.phrases import count, names, percent, things
 from crawlgauge.model.turnover import CrawlTurnover, Turnover
-from crawlgauge.report.blocks import (
-    Block,
-    Column,
-    Field,
-    Item,
-    Paragraph,
-    cautions,
-    heading,
-    lacking,
-    notes,
-    tabulate,
-)
+from crawlgauge.report import blocks
 from crawlgauge.report.words import explain_ranges, grouped, join, one_in, spread, with_range
 
 _HELD = ("kept", "recovered", "new")
@@ -26,7 +15,7 @@ _MAX_FREQUENCIES = 12
 """Rows of a table that one still reads; the JSON has them all."""
 
 
-def to_blocks(turnover: Turnover, *, with_frequencies: bool = True) -> list[Block]:
+def to_blocks(turnover: Turnover, *, with_frequencies: bool = True) -> list[blocks.Block]:
     """Return what `crawlgauge history` shows.
 
     Parameters
@@ -37,12 +26,12 @@ def to_blocks(turnover: Turnover, *, with_frequencies: bool = True) -> list[Bloc
     with_frequencies
         Whether to say in how many crawls URLs are, where no figure does.
     """
-    knows_histories = bool(turnover.capture_frequencies)
+    has_figure = turnover.capture_frequencies and not with_frequencies
     return [
-        [Paragraph(text=_answer(turnover), role="answer")],
+        [blocks.Paragraph(text=_answer(turnover), role="answer")],
         *_say_held(turnover),
         *_say_left_out(turnover),
-        *(_say_frequencies(turnover) if with_frequencies or not knows_histories else []),
+        *([] if has_figure else _say_frequencies(turnover)),
         *_say_doubts(turnover),
     ]
 
@@ -70,7 +59,7 @@ def _answer(turnover: Turnover) -> str:
     )
 
 
-def _say_held(turnover: Turnover) -> list[Block]:
+def _say_held(turnover: Turnover) -> list[blocks.Block]:
     knows_histories = bool(turnover.capture_frequencies)
     parts = _HELD if knows_histories else ("kept", "added")
     recovered = (
@@ -89,7 +78,7 @@ def _say_held(turnover: Turnover) -> list[Block]:
     )
 
 
-def _say_left_out(turnover: Turnover) -> list[Block]:
+def _say_left_out(turnover: Turnover) -> list[blocks.Block]:
     if not turnover.capture_frequencies:
         note = "Dropped: in the crawl before and not in this one."
         return _say_parts(turnover, "What each crawl left out:", ("dropped",), note)
@@ -105,30 +94,27 @@ def _say_left_out(turnover: Turnover) -> list[Block]:
 
 
 def _say_parts(
-    turnover: Turnover, title: str, parts: Sequence[str], note: str, *others: Field
-) -> list[Block]:
+    turnover: Turnover, title: str, parts: Sequence[str], note: str, *others: blocks.Field
+) -> list[blocks.Block]:
     """Return a table of numbers of each crawl, why some are missing, and what they are."""
 
-    def to_field(part: str) -> Field:
+    def to_field(part: str) -> blocks.Field:
         if part in _NAMES:
             return _NAMES[part], part, percent
         header = "not in the crawl before" if part == "added" else part
         return header, lambda row: _number(getattr(row, part)), count
 
-    table = tabulate(
+    table = blocks.tabulate(
         turnover.per_crawl,
-        (Column(header="crawl", is_crawl=True), "label"),
+        (blocks.Column(header="crawl", is_crawl=True), "label"),
         *others,
         *map(to_field, parts),
     )
-    return [
-        [heading(title)],
-        [table],
-        [*_list_reasons(turnover.per_crawl, parts), *notes(note)],
-    ]
+    below = [*_list_reasons(turnover.per_crawl, parts), *blocks.notes(note)]
+    return [[blocks.heading(title)], [table], below]
 
 
-def _say_frequencies(turnover: Turnover) -> list[Block]:
+def _say_frequencies(turnover: Turnover) -> list[blocks.Block]:
     frequencies, noun = turnover.capture_frequencies, things(turnover.level)
     if not frequencies:
         text = (
@@ -137,7 +123,7 @@ def _say_frequencies(turnover: Turnover) -> list[Block]:
             "pairs do not tell which of them are the same. Histories come from the store, for up "
             "to 64 crawls, or with --histories."
         )
-        return [[Paragraph(text=text)]]
+        return [[blocks.Paragraph(text=text)]]
     total = sum(number.value or 0 for number in frequencies)
     rows = [
         ((str(k), k), _number(number), number.value or 0)
@@ -147,17 +133,17 @@ def _say_frequencies(turnover: Turnover) -> list[Block]:
         rest = sum(number.value or 0 for number in frequencies[_MAX_FREQUENCIES:])
         least = _MAX_FREQUENCIES + 1
         rows.append(((f"{least} or more", least), (grouped(rest), rest), rest))
-    table = tabulate(
+    table = blocks.tabulate(
         rows,
         ("crawls", lambda row: row[0]),
         (noun, lambda row: row[1], count),
         ("share", lambda row: row[2] / total, percent),
     )
     distinct, _ = _number(turnover.n_distinct)
-    return [[heading(f"In how many crawls each of {distinct} {noun} is:")], [table]]
+    return [[blocks.heading(f"In how many crawls each of {distinct} {noun} is:")], [table]]
 
 
-def _say_doubts(turnover: Turnover) -> list[Block]:
+def _say_doubts(turnover: Turnover) -> list[blocks.Block]:
     noun = things(turnover.level)
     limits = (
         "These are counts, not estimates of coverage: what no crawl ever held is in none of them."
@@ -169,22 +155,16 @@ def _say_doubts(turnover: Turnover) -> list[Block]:
         )
     doubts = [limits, *turnover.warnings]
     if turnover.sample_rate < 1:
+        parts = (*_HELD, *_LEFT_OUT, "self_overlap", "missed_at_least")
+        numbers = ((part, getattr(row, part)) for row in turnover.per_crawl for part in parts)
         doubts.append(
             f"Counted in a sample of 1 in {one_in(turnover.sample_rate)} {noun} and scaled up. "
-            + " ".join(explain_ranges(_all_numbers(turnover)))
+            + " ".join(explain_ranges(named for named in numbers if named[1].basis != "none"))
         )
-    return cautions(doubts)
+    return blocks.cautions(doubts)
 
 
-def _all_numbers(turnover: Turnover) -> Iterable[tuple[str, Estimate]]:
-    for row in turnover.per_crawl:
-        for part in (*_HELD, *_LEFT_OUT, "self_overlap", "missed_at_least"):
-            number: Estimate = getattr(row, part)
-            if number.basis != "none":
-                yield part, number
-
-
-def _list_reasons(rows: Sequence[CrawlTurnover], parts: Sequence[str]) -> list[Item]:
+def _list_reasons(rows: Sequence[CrawlTurnover], parts: Sequence[str]) -> list[blocks.Item]:
     """Say once for each reason which numbers of which crawls it keeps unknown."""
     lacks: dict[tuple[str, str], list[str]] = {}
     for row in rows:
@@ -196,7 +176,7 @@ def _list_reasons(rows: Sequence[CrawlTurnover], parts: Sequence[str]) -> list[I
         for reason, concerned in of_row.items():
             which = "" if len(concerned) == len(parts) else f" ({', '.join(concerned)})"
             lacks.setdefault((reason, which), []).append(row.label)
-    return lacking(
+    return blocks.lacking(
         *(f"{names(labels)}{which}: {reason}" for (reason, which), labels in lacks.items())
     )
 

@@ -1,12 +1,11 @@
 """URLs beside contents or texts in words: what has moved, what is held twice, what has changed."""
 
-from operator import itemgetter
 from typing import Any
 
 from crawlgauge.model.estimates import Estimate, Estimates
 from crawlgauge.model.phrases import count, percent, things
 from crawlgauge.report.blocks import Block, Grid, bullets, heading, tabulate, to_cell
-from crawlgauge.report.words import grouped
+from crawlgauge.report.words import Phrase, grouped
 
 _MOVED = (
     "some of the URLs that seem to be lost have only moved, such as from http to https or to "
@@ -46,24 +45,19 @@ def to_blocks(by_url: Estimates, by_content: Estimates) -> list[Block]:
 
 
 def _tabulate(by_url: Estimates, by_content: Estimates) -> Grid:
-    both, newest = (by_url, by_content), by_url.newest.label
-    rows: list[tuple[Any, ...]] = [
-        (f"in the newest crawl ({newest})", *(item.crawls[-1].n_urls for item in both)),
-        ("found again from the crawl before", *map(_found_again, both)),
-        ("coverage of a typical crawl", *(item.headline.coverage for item in both)),
-        ("live on for a year", *(item.persistence for item in both)),
-        ("could have been reached", *(item.population for item in both)),
-    ]
-    phrases = (grouped, percent, percent, percent, count)
-    cells = [
-        (name, *(to_cell(number, phrase) for number in numbers))
-        for (name, *numbers), phrase in zip(rows, phrases, strict=True)
+    newest = by_url.newest.label
+    rows: list[tuple[str, Any, Phrase]] = [
+        (f"in the newest crawl ({newest})", lambda item: item.crawls[-1].n_urls, grouped),
+        ("found again from the crawl before", _found_again, percent),
+        ("coverage of a typical crawl", lambda item: item.headline.coverage, percent),
+        ("live on for a year", lambda item: item.persistence, percent),
+        ("could have been reached", lambda item: item.population, count),
     ]
     return tabulate(
-        cells,
-        ("", itemgetter(0)),
-        (things(by_url.level), itemgetter(1), count),
-        (things(by_content.level), itemgetter(2), count),
+        rows,
+        ("", lambda row: row[0]),
+        (things(by_url.level), lambda row: to_cell(row[1](by_url), row[2]), count),
+        (things(by_content.level), lambda row: to_cell(row[1](by_content), row[2]), count),
     )
 
 
@@ -118,22 +112,22 @@ def _say_coverage(urls: Estimate, contents: Estimate, noun: str) -> str:
         neither = urls.value is None and contents.value is None
         which = f"neither for URLs nor for {noun}" if neither else "for one of them only"
         return f"Coverage cannot be compared, as it is known {which}."
-    gap = contents.value - urls.value
+    gap, own, other = contents.value - urls.value, percent(contents.value), percent(urls.value)
     if abs(gap) < _LEAST_POINTS or _overlap(urls, contents):
         return (
-            "Their coverages do not differ by more than their ranges: "
-            f"{percent(urls.value)} by URLs, {percent(contents.value)} by {noun}."
+            f"Their coverages do not differ by more than their ranges: {other} by URLs, {own} by "
+            f"{noun}."
         )
-    numbers = f"{percent(contents.value)} against {percent(urls.value)}"
+    means = "they miss versions of pages whose addresses they hold."
     if gap > 0:
-        return (
-            f"By their {noun} the crawls cover more than by their URLs ({numbers}): "
-            f"what one address misses is held under another. For how much of what there is to read "
+        means = (
+            "what one address misses is held under another. For how much of what there is to read "
             f"the archive holds, take the {noun}; for how many addresses it answers, the URLs."
         )
+    more = "more" if gap > 0 else "less"
     return (
-        f"By their {noun} the crawls cover less than by their URLs ({numbers}): they "
-        "miss versions of pages whose addresses they hold."
+        f"By their {noun} the crawls cover {more} than by their URLs ({own} against {other}): "
+        f"{means}"
     )
 
 

@@ -14,17 +14,7 @@ from crawlgauge.model.plan import (
     UnionTarget,
 )
 from crawlgauge.model.ranges import is_telling
-from crawlgauge.report.blocks import (
-    Block,
-    Grid,
-    Paragraph,
-    bullets,
-    cautions,
-    heading,
-    lacking,
-    notes,
-    tabulate,
-)
+from crawlgauge.report import blocks
 from crawlgauge.report.words import UNKNOWN, explain_ranges, read_toml, with_range
 
 _ALL = 0.9995
@@ -34,7 +24,7 @@ _ALIKE = 1.01
 """A crawl that is larger by less than this factor is not called larger."""
 
 
-def to_blocks(plan: Plan) -> list[Block]:
+def to_blocks(plan: Plan) -> list[blocks.Block]:
     """Return what `crawlgauge plan` shows: answers, schedules, what it rests on, and doubts.
 
     Parameters
@@ -44,33 +34,29 @@ def to_blocks(plan: Plan) -> list[Block]:
     """
     said = say_parts(plan)
     asked = ("coverage_target", "union_target", "next_crawl", "standstill")
-    answers = bullets((said[name] for name in asked if name in said), role="answer")
-    schedules: list[Block] = []
+    answers = blocks.bullets((said[name] for name in asked if name in said), role="answer")
+    schedules: list[blocks.Block] = []
     if any(with_range(schedule.union_mean, percent) != UNKNOWN for schedule in plan.schedules):
         cost = "" if plan.cost_per_year is None else f" at a cost of {plan.cost_per_year:,.6g}"
         effort = f"{count(plan.budget)} {things(plan.level)} a year{cost}"
-        schedules = [[heading(f"{effort}, in the long run:")], [_tabulate(plan)]]
+        schedules = [[blocks.heading(f"{effort}, in the long run:")], [_tabulate(plan)]]
     return [
         answers,
         *schedules,
-        [Paragraph(text=compare_schedules(plan))],
+        [blocks.Paragraph(text=compare_schedules(plan))],
         _say_start(plan),
-        *cautions(say_doubts(plan)),
+        *blocks.cautions(say_doubts(plan)),
     ]
 
 
-def _tabulate(plan: Plan) -> Grid:
+def _tabulate(plan: Plan) -> blocks.Grid:
     def remark(schedule: Schedule) -> str:
-        remarks = []
-        if schedule.is_present:
-            remarks.append("as now")
-        elif schedule.crawls_per_year == plan.crawls_per_year:
-            remarks.append("as planned")
-        if schedule.n_urls > plan.start.largest * _ALIKE:
-            remarks.append("untried")
-        return ", ".join(remarks)
+        is_planned = schedule.crawls_per_year == plan.crawls_per_year
+        usual = "as now" if schedule.is_present else "as planned" if is_planned else ""
+        untried = "untried" if schedule.n_urls > plan.start.largest * _ALIKE else ""
+        return ", ".join(filter(None, (usual, untried)))
 
-    return tabulate(
+    return blocks.tabulate(
         plan.schedules,
         ("a year", "crawls_per_year", lambda number: f"{number:.3g}"),
         (f"{things(plan.level)} each", "n_urls", count),
@@ -88,20 +74,15 @@ def _share(estimate: Estimate) -> Estimate | tuple[str, float]:
     return estimate
 
 
-def _say_start(plan: Plan) -> Block:
+def _say_start(plan: Plan) -> blocks.Block:
     start = plan.start
-    numbers = [
-        ("population", start.population),
-        ("persistence", start.persistence),
-        ("union", start.union),
-    ]
+    names = ("population", "persistence", "union")
+    numbers: dict[str, Estimate] = {name: getattr(start, name) for name in names}
     unknown = [
-        f"{name}: {number.reason}"
-        for name, number in numbers
-        if number.value is None and number.low is None
+        f"{name}: {number.reason}" for name, number in numbers.items() if not _is_known(number)
     ]
     return [
-        *notes(
+        *blocks.notes(
             "Coverage: that of each crawl. All: what all crawls together hold of the living, just "
             "after one and on average over time. Untried: larger than any crawl so far.",
             f"Planned from a population of {with_range(start.population, count)} "
@@ -110,9 +91,9 @@ def _say_start(plan: Plan) -> Block:
             f"{with_range(start.union, percent)} are held by all crawls together, with a crawl "
             f"every {span(1 / plan.crawls_per_year)}.",
         ),
-        *lacking(*unknown),
-        *notes(
-            *explain_ranges(numbers),
+        *blocks.lacking(*unknown),
+        *blocks.notes(
+            *explain_ranges(numbers.items()),
             "All of this assumes that crawls draw evenly from what lives, and that the web and the "
             "crawler go on as they did.",
         ),

@@ -6,23 +6,14 @@ from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.phrases import count, percent, span
 from crawlgauge.model.recall import FrontierBound, Recall, UniformCheck
 from crawlgauge.overlaps.table import Reference
-from crawlgauge.report.blocks import (
-    Block,
-    Column,
-    Field,
-    Paragraph,
-    cautions,
-    heading,
-    notes,
-    tabulate,
-)
+from crawlgauge.report import blocks
 from crawlgauge.report.crawls import list_reasons
 from crawlgauge.report.words import explain_ranges, grouped, with_range
 
 _NOUNS = {"url": "URLs", "host": "hosts", "domain": "domains"}
 
 
-def to_blocks(recall: Recall) -> list[Block]:
+def to_blocks(recall: Recall) -> list[blocks.Block]:
     """Return what `crawlgauge recall` shows.
 
     Parameters
@@ -31,18 +22,18 @@ def to_blocks(recall: Recall) -> list[Block]:
         First comes the answer, then the reference, each crawl, what a uniform reference or the
         queues say, and what to be careful about.
     """
-    blocks: list[Block] = []
+    said: list[blocks.Block] = []
     if recall.reference is not None:
-        blocks += [
-            [Paragraph(text=_answer(recall, recall.reference), role="answer")],
+        said += [
+            [blocks.Paragraph(text=_answer(recall, recall.reference), role="answer")],
             _say_reference(recall.reference, recall),
             *_say_crawls(recall, recall.reference),
         ]
     if recall.uniform is not None:
-        blocks.append(_say_uniform(recall.uniform))
+        said.append(_say_uniform(recall.uniform))
     if recall.frontier is not None:
-        blocks.append(_say_frontier(recall.frontier))
-    return [*blocks, *cautions(recall.warnings)]
+        said.append(_say_frontier(recall.frontier))
+    return [*said, *blocks.cautions(recall.warnings)]
 
 
 def _answer(recall: Recall, reference: Reference) -> str:
@@ -57,7 +48,7 @@ def _answer(recall: Recall, reference: Reference) -> str:
     )
 
 
-def _say_reference(reference: Reference, recall: Recall) -> Block:
+def _say_reference(reference: Reference, recall: Recall) -> blocks.Block:
     noun = _NOUNS[reference.kind]
     parts = [f"{reference.n_distinct:,} different {noun}"]
     if reference.n_distinct == 1:
@@ -66,20 +57,18 @@ def _say_reference(reference: Reference, recall: Recall) -> Block:
         parts.append(f"{reference.n_repeated:,} repeated")
     if reference.left_out:
         parts.append(f"left out: {list_reasons(dict(reference.left_out))}")
-    sampled = (
-        f"The crawls are samples: only the {recall.n_looked_for:,} of them that belong to the "
-        "sample can be looked for, and count."
-    )
-    is_sampled = recall.n_looked_for < reference.n_distinct
-    return [
-        Paragraph(text=f"The reference has {'; '.join(parts)}."),
-        *notes(*([sampled] if is_sampled else [])),
-    ]
+    said: list[blocks.Item] = [blocks.Paragraph(text=f"The reference has {'; '.join(parts)}.")]
+    if recall.n_looked_for < reference.n_distinct:
+        said += blocks.notes(
+            f"The crawls are samples: only the {recall.n_looked_for:,} of them that belong to the "
+            "sample can be looked for, and count."
+        )
+    return said
 
 
-def _say_crawls(recall: Recall, reference: Reference) -> list[Block]:
-    fields: list[Field] = [
-        (Column(header="crawl", is_crawl=True), "crawl.label"),
+def _say_crawls(recall: Recall, reference: Reference) -> list[blocks.Block]:
+    fields: list[blocks.Field] = [
+        (blocks.Column(header="crawl", is_crawl=True), "crawl.label"),
         ("date", lambda row: row.crawl.date.isoformat()),
         ("held", "n_held", grouped),
         ("of", "n_looked_for", grouped),
@@ -89,7 +78,10 @@ def _say_crawls(recall: Recall, reference: Reference) -> list[Block]:
         fields.append(("by the series", "coverage", percent))
     if recall.uniform is not None:
         fields.append(("by the reference", "by_reference", percent))
-    return [[tabulate(recall.per_crawl, *fields)], notes(*_list_notes(recall, reference))]
+    return [
+        [blocks.tabulate(recall.per_crawl, *fields)],
+        blocks.notes(*_list_notes(recall, reference)),
+    ]
 
 
 def _list_notes(recall: Recall, reference: Reference) -> Iterator[str]:
@@ -126,7 +118,7 @@ def _list_notes(recall: Recall, reference: Reference) -> Iterator[str]:
         )
 
 
-def _say_uniform(check: UniformCheck) -> Block:
+def _say_uniform(check: UniformCheck) -> blocks.Block:
     apart = (
         "on the same day"
         if check.gap_days == 0
@@ -134,12 +126,12 @@ def _say_uniform(check: UniformCheck) -> Block:
         f"{'later' if check.gap_days > 0 else 'earlier'}"
     )
     said = [
-        Paragraph(
+        blocks.Paragraph(
             text=f"The nearest crawl is {check.label}, {apart}. It covers "
             f"{with_range(check.by_reference, percent)} by the reference, whatever the crawler "
             f"favours, and {with_range(check.by_series, percent)} by the series of crawls."
         ),
-        Paragraph(text=check.verdict),
+        blocks.Paragraph(text=check.verdict),
     ]
     if check.union_by_reference.value is not None:
         text = (
@@ -148,14 +140,14 @@ def _say_uniform(check: UniformCheck) -> Block:
         )
         if check.union_by_series.value is not None:
             text += f", and {with_range(check.union_by_series, percent)} by the series"
-        said.append(Paragraph(text=f"{text}."))
-    return [heading("As a uniform sample of what could be crawled:"), *said]
+        said.append(blocks.Paragraph(text=f"{text}."))
+    return [blocks.heading("As a uniform sample of what could be crawled:"), *said]
 
 
-def _say_frontier(bound: FrontierBound) -> Block:
+def _say_frontier(bound: FrontierBound) -> blocks.Block:
     return [
-        heading("By what was left in the queues:"),
-        Paragraph(
+        blocks.heading("By what was left in the queues:"),
+        blocks.Paragraph(
             text=f"{bound.label} holds {count(bound.n_urls)} URLs and knew of "
             f"{count(bound.n_queued)} more. {bound.verdict} URLs that no page links to, or that "
             "were never found, are in neither."

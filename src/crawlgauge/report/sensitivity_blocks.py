@@ -4,15 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from crawlgauge.model.phrases import names, percent, things
 from crawlgauge.model.sensitivity import Movement, Movements, signed_percent
-from crawlgauge.report.blocks import (
-    Block,
-    Paragraph,
-    bullets,
-    heading,
-    lacking,
-    notes,
-    tabulate,
-)
+from crawlgauge.report.blocks import Block, Paragraph, bullets, heading, lacking, notes, tabulate
 from crawlgauge.report.words import one_in
 
 _MAX_CRAWLS = 8
@@ -79,15 +71,10 @@ def _list_notes(
     if movements.reading_rate is not None:
         yield _say_reading(movements.reading_rate, known)
     by_pairs = {m.change for m in known if m.kind == _PAIRS}
-    own = (movements.estimator, None)
-    switched = dict.fromkeys(
-        m.change for m in known if m.estimator not in own and m.change not in by_pairs
-    )
-    if switched:
-        yield (
-            f"By another estimator than the headline's ({movements.estimator}): "
-            f"{names([*switched])}."
-        )
+    own = movements.estimator
+    by_others = (m.change for m in known if m.estimator not in (own, None))
+    if switched := [change for change in dict.fromkeys(by_others) if change not in by_pairs]:
+        yield f"By another estimator than the headline's ({own}): {names(switched)}."
 
 
 def _say_reading(rate: float, known: Sequence[Movement]) -> str:

@@ -18,7 +18,6 @@ _ALIKE = 0.05
 """A sum that is nearer than this is not worth a word."""
 
 _MAX_NAME = 40
-_ELLIPSIS = "…"
 
 
 def to_blocks(strata: Strata, *, top: int | None = DEFAULT_TOP) -> list[Block]:
@@ -56,7 +55,7 @@ def _write_name(stratum: StratumEstimate) -> str:
         return f"{name} [{stratum.n_pooled:,}]"
     if len(name) > _MAX_NAME:
         # The end of a host says more than its beginning.
-        name = _ELLIPSIS + name[1 - _MAX_NAME :]
+        name = f"…{name[1 - _MAX_NAME :]}"
     return name
 
 

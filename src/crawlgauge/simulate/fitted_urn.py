@@ -7,13 +7,7 @@ import numpy as np
 from crawlgauge.crawl import Crawl
 from crawlgauge.model.coverage import estimate_coverage
 from crawlgauge.model.estimates import Estimates
-from crawlgauge.model.panels import (
-    FittedUrn,
-    Panels,
-    find_bands,
-    find_intercepts,
-    published_line,
-)
+from crawlgauge.model.panels import FittedUrn, Panels, find_bands, find_intercepts, published_line
 from crawlgauge.model.plan import planning_curves
 from crawlgauge.overlaps.table import OverlapTable
 from crawlgauge.simulate.urn_settings import UrnSettings

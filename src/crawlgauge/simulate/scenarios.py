@@ -26,16 +26,7 @@ from crawlgauge.simulate.urn_table import draw_table
 from crawlgauge.simulate.web_archive import simulate_crawler
 from crawlgauge.simulate.web_settings import CrawlerSettings, Policy, TrapSettings, WebSettings
 
-__all__ = [
-    "SCENARIOS",
-    "WEB_SCENARIOS",
-    "choose_urn",
-    "choose_web",
-    "find_scenario",
-    "simulate_table",
-    "simulate_urn",
-    "simulate_web",
-]
+__all__ = ["simulate_table", "simulate_urn", "simulate_web"]
 
 
 # ---------------------------------------------------------------------------------- named scenarios

@@ -292,10 +292,7 @@ def find_capture_scale(weights: Floats, counts: Floats, size: float) -> float:
 
 
 def _choose_sizes(
-    settings: UrnSettings,
-    years: Floats,
-    populations: Ints,
-    rng: np.random.Generator,
+    settings: UrnSettings, years: Floats, populations: Ints, rng: np.random.Generator
 ) -> Ints:
     series = settings.coverage if settings.size is None else settings.size
     values = course_values(series, years, rng)
@@ -320,7 +317,13 @@ def _make_strata(
     settings: UrnSettings, years: Floats, populations: Ints
 ) -> tuple[tuple[float, ...], tuple[float, ...], Ints, Bools]:
     """Return the strata: persistences, weights, counts, and when they are in scope."""
-    parts = _scope_parts(settings, years.size)
+    always = np.ones(years.size, dtype=np.bool_)
+    # Of each part of the scope its share of the population, and when it is in scope.
+    parts = [(1.0, always)]
+    if (change := settings.scope_change) is not None:
+        is_new, rest = np.arange(years.size) >= change.index(years.size), 1 - change.share_common
+        parts = [(change.share_common, always)]
+        parts += [(rest, ~is_new), (rest, is_new)] if rest else []
     shares = np.array(
         [[kind.share * share for share, _ in parts] for kind in settings.classes]
     ).ravel()
@@ -340,19 +343,6 @@ def _make_strata(
                 "slowly or lower the persistence"
             )
     return persistences, weights, counts, in_scope
-
-
-def _scope_parts(settings: UrnSettings, n_crawls: int) -> list[tuple[float, Bools]]:
-    """Return for each part of the scope its share of the population and when it is in scope."""
-    always = np.ones(n_crawls, dtype=np.bool_)
-    change = settings.scope_change
-    if change is None:
-        return [(1.0, always)]
-    is_new = np.arange(n_crawls) >= change.index(n_crawls)
-    parts = [(change.share_common, always)]
-    if change.share_common < 1:
-        parts += [(1 - change.share_common, ~is_new), (1 - change.share_common, is_new)]
-    return parts
 
 
 def _apportion(shares: Floats, population: int, in_scope: Bools) -> Ints:

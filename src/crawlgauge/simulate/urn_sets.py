@@ -80,12 +80,7 @@ def choose_from_cells(rng: np.random.Generator, counts: Ints, n_chosen: int) -> 
     return chosen[: counts.size].reshape(counts.shape)
 
 
-def _draw_hypergeometric(
-    rng: np.random.Generator,
-    good: Ints,
-    bad: Ints,
-    n_drawn: Ints,
-) -> Ints:
+def _draw_hypergeometric(rng: np.random.Generator, good: Ints, bad: Ints, n_drawn: Ints) -> Ints:
     """Draw the number of good ones; numpy's own function ends at a thousand million things."""
     is_large = good + bad >= _LIMIT
     result, small = np.zeros_like(good), ~is_large
@@ -94,12 +89,7 @@ def _draw_hypergeometric(
     return result
 
 
-def _approximate(
-    rng: np.random.Generator,
-    good: Ints,
-    bad: Ints,
-    n_drawn: Ints,
-) -> Ints:
+def _approximate(rng: np.random.Generator, good: Ints, bad: Ints, n_drawn: Ints) -> Ints:
     rarer = np.minimum(good, bad)
     total = good + bad
     share = n_drawn / total
@@ -282,50 +272,32 @@ class _Population:
         return weights
 
     def _choose_with_memory(self, crawl: int, strata: list[int]) -> list[Bools]:
+        """Choose URLs by how many crawls ago they were captured last."""
+        rng, settings = self._rng, self._plan.settings
         columns = [self._strata[number]["last_seen"] for number in strata]
-        chosen = _capture_with_memory(
-            self._rng,
-            self._plan.settings,
-            n_wanted=int(self._plan.sizes[crawl]),
-            age=crawl - np.concatenate(columns),
-            weights=None
-            if self._plan.settings.is_even
-            else np.concatenate([self._weights_of(number, crawl) for number in strata]),
-        )
+        age, n_wanted = crawl - np.concatenate(columns), int(self._plan.sizes[crawl])
+        chosen, avoided = np.zeros((2, age.size), dtype=np.bool_)
+        if settings.avoidance is not None:
+            avoided = age <= settings.avoidance.n_crawls
+            if settings.avoidance.probability < 1:
+                avoided &= rng.random(age.size, dtype=np.float32) < settings.avoidance.probability
+        elif (seeds := np.flatnonzero(age == 1)).size:
+            n_seeds = min(round(settings.reseeded_share * n_wanted), seeds.size)
+            chosen[seeds[choose_among(rng, seeds.size, n_seeds)]] = True
+            n_wanted -= n_seeds
+        pool = np.flatnonzero(~(avoided | chosen))
+        if pool.size <= n_wanted:
+            chosen[pool] = True
+            left_over = np.flatnonzero(avoided)
+            chosen[left_over[choose_among(rng, left_over.size, n_wanted - pool.size)]] = True
+        elif settings.is_even:
+            chosen[pool[choose_among(rng, pool.size, n_wanted)]] = True
+        else:
+            weights = np.concatenate([self._weights_of(number, crawl) for number in strata])
+            of_pool = weights[pool].astype(np.float64)
+            scale = find_capture_scale(of_pool, np.ones(pool.size), n_wanted)
+            chosen[pool[rng.random(pool.size) < scale * of_pool]] = True
         parts = np.split(chosen, np.cumsum([column.size for column in columns])[:-1])
         for column, part in zip(columns, parts, strict=True):
             column[part] = crawl
         return parts
-
-
-def _capture_with_memory(
-    rng: np.random.Generator,
-    settings: UrnSettings,
-    *,
-    n_wanted: int,
-    age: NDArray[np.int16],
-    weights: NDArray[np.float32] | None,
-) -> Bools:
-    """Choose URLs by when they were captured last: `age` crawls ago."""
-    chosen = np.zeros(age.size, dtype=np.bool_)
-    avoided = np.zeros(age.size, dtype=np.bool_)
-    if settings.avoidance is not None:
-        avoided = age <= settings.avoidance.n_crawls
-        if settings.avoidance.probability < 1:
-            avoided &= rng.random(age.size, dtype=np.float32) < settings.avoidance.probability
-    elif (seeds := np.flatnonzero(age == 1)).size:
-        n_seeds = min(round(settings.reseeded_share * n_wanted), seeds.size)
-        chosen[seeds[choose_among(rng, seeds.size, n_seeds)]] = True
-        n_wanted -= n_seeds
-    pool = np.flatnonzero(~(avoided | chosen))
-    if pool.size <= n_wanted:
-        chosen[pool] = True
-        left_over = np.flatnonzero(avoided)
-        chosen[left_over[choose_among(rng, left_over.size, n_wanted - pool.size)]] = True
-    elif weights is None:
-        chosen[pool[choose_among(rng, pool.size, n_wanted)]] = True
-    else:
-        of_pool = weights[pool].astype(np.float64)
-        scale = find_capture_scale(of_pool, np.ones(pool.size), n_wanted)
-        chosen[pool[rng.random(pool.size) < scale * of_pool]] = True
-    return chosen

@@ -170,15 +170,17 @@ class DatePlan:
         )
 
 
-def require_dates(dates: DatePlan | tuple[dt.date, ...]) -> None:
+Dates = DatePlan | tuple[dt.date, ...]
+"""A plan, or the dates themselves in rising order."""
+
+
+def require_dates(dates: Dates) -> None:
     """Refuse dates that are given, but none of them or in another order than that of time."""
     is_possible = isinstance(dates, DatePlan) or (dates and list(dates) == sorted(dates))
     require(bool(is_possible), "give at least one date, and dates in rising order")
 
 
-def choose_dates(
-    plan: DatePlan | tuple[dt.date, ...], rng: np.random.Generator
-) -> tuple[dt.date, ...]:
+def choose_dates(plan: Dates, rng: np.random.Generator) -> tuple[dt.date, ...]:
     """Return the dates of a plan, or those that were given.
 
     Parameters
@@ -201,9 +203,7 @@ def choose_dates(
     return (dates[0], *(dates[0] + dt.timedelta(days=int(day)) for day in inner), dates[-1])
 
 
-def change_length(
-    plan: DatePlan | tuple[dt.date, ...], n_crawls: int
-) -> DatePlan | tuple[dt.date, ...]:
+def change_length(plan: Dates, n_crawls: int) -> Dates:
     """Return a plan for another number of crawls, or the first of the given dates.
 
     Parameters
@@ -254,7 +254,6 @@ def years_since_first(dates: tuple[dt.date, ...]) -> Floats:
 # --------------------------------------------------------------------- what a simulated urn is told
 
 
-_HALF_YEARLY = DatePlan()
 _LOST_IN_ADDING = 1e-9
 
 
@@ -427,7 +426,7 @@ class UrnSettings:
     """
 
     scenario: str = "urn"
-    dates: DatePlan | tuple[dt.date, ...] = _HALF_YEARLY
+    dates: Dates = DatePlan()
     population: Series = 200_000
     coverage: Series = 0.46
     size: Series | None = None
@@ -573,7 +572,7 @@ def describe(settings: UrnSettings) -> str:
     return "\n".join(_list_sentences(settings))
 
 
-def describe_dates(dates: DatePlan | tuple[dt.date, ...]) -> str:
+def describe_dates(dates: Dates) -> str:
     """Tell how many crawls there are, and when."""
     if not isinstance(dates, DatePlan):
         return f"{len(dates)} crawls at given dates from {dates[0]} to {dates[-1]}"

@@ -2,7 +2,6 @@
 
 import functools
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,33 +28,19 @@ _MAX_DISTINCT = 4
 """Two pairs of crawls are of at most four crawls."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Moments:
-    """Mean and covariance of counts.
-
-    Parameters
-    ----------
-    first, last
-        Of which two crawls each is the overlap; equal for a crawl's size.
-    mean
-        Of each count.
-    covariance
-        Of each two.
-    """
-
-    first: Ints
-    last: Ints
-    mean: Floats
-    covariance: Floats
-
-
-def compute_moments(plan: UrnPlan) -> Moments:
+def compute_moments(plan: UrnPlan) -> tuple[Ints, Ints, Floats, Floats]:
     """Compute mean and covariance of all overlaps, and of the sizes where these vary.
 
     Parameters
     ----------
     plan
         Of an urn whose crawls do not depend on earlier ones.
+
+    Returns
+    -------
+    tuple
+        For each count of which two crawls it is the overlap (equal for a crawl's size), its mean,
+        and the covariance of each two.
     """
     first, last = np.triu_indices(plan.n_crawls, 1 if plan.settings.is_even else 0)
     a, b = first[:, None], last[:, None]
@@ -81,15 +66,10 @@ def compute_moments(plan: UrnPlan) -> Moments:
         taken += np.outer(of_stratum, of_stratum) * share_taken[last_of_earlier, later_first]
     both = _expect_both(plan, first, last) if plan.settings.is_even else np.ones((n, n))
     covariance = joint + (both - 1) * np.outer(mean, mean) - both * taken
-    return Moments(first=first, last=last, mean=mean, covariance=covariance)
+    return first, last, mean, covariance
 
 
-def _expect_joint(
-    plan: UrnPlan,
-    products: Floats,
-    capture: Floats,
-    share: Floats,
-) -> Floats:
+def _expect_joint(plan: UrnPlan, products: Floats, capture: Floats, share: Floats) -> Floats:
     """Return for each two counts the expected probability of capture by the crawls of both."""
     joint = (products * share) @ products.T
     padded = np.concatenate([capture, np.ones((1, share.size))])
@@ -185,14 +165,14 @@ def _find_fixed_law(settings: UrnSettings) -> tuple[NDArray[Any], ...]:
 
 def _find_law(plan: UrnPlan) -> tuple[NDArray[Any], ...]:
     """Return which crawls the counts are of, their mean, deviation, and what correlates them."""
-    moments = compute_moments(plan)
-    deviation = np.sqrt(np.maximum(np.diag(moments.covariance), 0))
+    first, last, mean, covariance = compute_moments(plan)
+    deviation = np.sqrt(np.maximum(np.diag(covariance), 0))
     divisor = np.where(deviation > 0, deviation, 1)
-    correlation = moments.covariance / np.outer(divisor, divisor)
+    correlation = covariance / np.outer(divisor, divisor)
     # Ints that cannot vary, and rounding, must not stop the factorisation.
     np.fill_diagonal(correlation, 1 + _RELATIVE_JITTER)
     factor = np.linalg.cholesky(correlation)
-    return moments.first, moments.last, moments.mean, deviation, factor
+    return first, last, mean, deviation, factor
 
 
 def _to_poisson(mean: Floats, noise: Floats) -> Ints:
@@ -277,15 +257,13 @@ class _Cells:
     def capture(self, crawl: int) -> None:
         rows = np.flatnonzero(self._plan.in_scope[self._types.stratum, crawl])
         settings = self._plan.settings
-        reachable = self.living[rows]
-        n_wanted = int(self._plan.sizes[crawl])
         if settings.has_memory:
-            weights = None if settings.is_even else self._types.weight[rows, crawl]
-            found = self._capture_with_memory(crawl, reachable, n_wanted, weights)
+            found = self._capture_with_memory(crawl, rows)
         elif settings.is_even:
-            found = choose_from_cells(self._rng, reachable, n_wanted)
+            found = choose_from_cells(self._rng, self.living[rows], int(self._plan.sizes[crawl]))
         else:
-            found = self._rng.binomial(reachable, self._types.capture[rows, crawl][:, None])
+            chances = self._types.capture[rows, crawl][:, None]
+            found = self._rng.binomial(self.living[rows], chances)
         captured = self._spread(rows, found)
         # The newest crawl is the highest bit: captured URLs move on by as many columns as exist.
         self.living = np.concatenate([self.living - captured, captured], axis=1)
@@ -300,15 +278,10 @@ class _Cells:
         spread[rows] = counts
         return spread
 
-    def _capture_with_memory(
-        self,
-        crawl: int,
-        reachable: Ints,
-        n_wanted: int,
-        weights: Floats | None,
-    ) -> Ints:
+    def _capture_with_memory(self, crawl: int, rows: Ints) -> Ints:
+        settings, reachable = self._plan.settings, self.living[rows]
         avoided, seeded = np.zeros_like(reachable), np.zeros_like(reachable)
-        settings = self._plan.settings
+        n_wanted = int(self._plan.sizes[crawl])
         if settings.avoidance is not None:
             recent = self._captured_since(crawl - settings.avoidance.n_crawls)
             avoided[:, recent] = self._rng.binomial(
@@ -324,8 +297,9 @@ class _Cells:
         n_pool = int(pool.sum())
         if n_pool <= n_wanted:
             return seeded + pool + choose_from_cells(self._rng, avoided, n_wanted - n_pool)
-        if weights is None:
+        if settings.is_even:
             return seeded + choose_from_cells(self._rng, pool, n_wanted)
+        weights = self._types.weight[rows, crawl]
         scale = find_capture_scale(weights, pool.sum(axis=1).astype(np.float64), n_wanted)
         share = np.minimum(1, scale * weights)
         return seeded + self._rng.binomial(pool, share[:, None])

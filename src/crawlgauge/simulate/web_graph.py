@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,11 +64,7 @@ def _places(starts: Ints, pages: Int32s) -> Ints:
 
 
 def rank_pages(
-    starts: Ints,
-    targets: Int32s,
-    is_member: Bools,
-    damping: float,
-    n_rounds: int,
+    starts: Ints, targets: Int32s, is_member: Bools, damping: float, n_rounds: int
 ) -> Floats:
     """Return the PageRank of the members, which link only to members; others have rank 0.
 
@@ -155,24 +151,20 @@ class Web:
         return self.numbers.size
 
 
-class Links(NamedTuple):
-    """All links that lead to living pages, menus included, by the page that they stand on.
+def list_links(web: Web) -> tuple[Ints, Int32s]:
+    """List all links between living pages, menus included, by the page that they stand on.
 
-    Page p links to ``targets[starts[p]:starts[p + 1]]``.
+    Returns
+    -------
+    tuple
+        ``starts`` and ``targets``: page p links to ``targets[starts[p]:starts[p + 1]]``.
     """
-
-    starts: Ints
-    targets: Int32s
-
-
-def list_links(web: Web) -> Links:
-    """List all links between living pages."""
     linked = np.flatnonzero(web.parents != NO_PAGE).astype(np.int32)
     alive = web.targets != GONE
     sources = np.concatenate([web.parents[linked], web.sources[alive]])
     targets = np.concatenate([linked, web.targets[alive]])
     starts, order = group_by(sources, web.n_pages)
-    return Links(starts, targets[order])
+    return starts, targets[order]
 
 
 # ----------------------------------- new pages and new links: where they attach themselves to a web
@@ -256,12 +248,7 @@ def _draw_targets(
     return targets
 
 
-def _draw_places(
-    starts: Ints,
-    places: Int32s,
-    hosts: Int32s,
-    rng: np.random.Generator,
-) -> Int32s:
+def _draw_places(starts: Ints, places: Int32s, hosts: Int32s, rng: np.random.Generator) -> Int32s:
     """Draw one of the places of each host; each must have one."""
     first, last = starts[hosts], starts[hosts + 1]
     return places[first + (rng.random(hosts.size) * (last - first)).astype(np.int64)]
@@ -357,11 +344,7 @@ def _vanishing_chances(web: Web, before: float, after: float, settings: GraphSet
 
 
 def _mend_menus(
-    web: Web,
-    vanishes: Bools,
-    years: float,
-    settings: GraphSettings,
-    rng: np.random.Generator,
+    web: Web, vanishes: Bools, years: float, settings: GraphSettings, rng: np.random.Generator
 ) -> Int32s:
     """Return the place of each page's parent, in the web before.
 

@@ -1,6 +1,5 @@
 """What a simulated web and its crawler are told: sizes, rates, policy and traps."""
 
-import datetime as dt
 import tomllib
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -8,6 +7,7 @@ from typing import Literal, get_args
 
 from crawlgauge.simulate.urn_settings import (
     DatePlan,
+    Dates,
     describe_dates,
     require,
     require_dates,
@@ -185,10 +185,10 @@ class WebSettings:
     """
 
     scenario: str = "web"
-    graph: GraphSettings = field(default_factory=GraphSettings)
-    crawler: CrawlerSettings = field(default_factory=CrawlerSettings)
-    traps: TrapSettings = field(default_factory=TrapSettings)
-    dates: DatePlan | tuple[dt.date, ...] = field(default_factory=lambda: DatePlan(n_crawls=10))
+    graph: GraphSettings = GraphSettings()
+    crawler: CrawlerSettings = CrawlerSettings()
+    traps: TrapSettings = TrapSettings()
+    dates: Dates = field(default_factory=lambda: DatePlan(n_crawls=10))
 
     def __post_init__(self) -> None:
         require_dates(self.dates)
