@@ -356,7 +356,8 @@ def planning_curves(estimates: Estimates) -> PlanningCurves | None:
     """
     situation = find_situation(estimates)
     often = situation.crawls_per_year
-    if often is None or why_no_plan(estimates) or situation.population.value is None:
+    is_known = None not in (situation.population.value, situation.persistence.value)
+    if often is None or why_no_plan(estimates) or not is_known:
         return None
     sizes = np.linspace(0.0, BEYOND * situation.largest, _N_SIZES).tolist()
     budget = situation.n_urls * often
