@@ -114,8 +114,7 @@ def _partial(
 
     def free(values: Numbers) -> Numbers:
         left = root * pairs.within_columns(weight, values)
-        freed: Numbers = left - basis @ (basis.T @ left)
-        return freed
+        return left - basis @ (basis.T @ left)
 
     response, freed = free(pairs.log_forward), free(term)
     size = float(freed @ freed)

@@ -62,8 +62,7 @@ def fit_columns(pairs: PairData, included: NDArray[np.bool_]) -> ColumnFits:
     def by_column(operation: np.ufunc, values: Numbers) -> Numbers:
         if not ends.size:
             return np.zeros((len(values), 0))
-        reduced: Numbers = operation.reduceat(values, first, axis=1)
-        return reduced
+        return operation.reduceat(values, first, axis=1)
 
     shortest = by_column(np.minimum, np.where(included, lags, np.inf))
     longest = by_column(np.maximum, np.where(included, lags, -np.inf))

@@ -44,7 +44,13 @@ def test_latent_classes_and_windows_have_rows_where_they_were_fitted(make_archiv
     data, windows = archive.data, fit_known_alive(archive.data)
     classes = fit_latent_class(data, trap_lags=2)
     views = SimpleNamespace(
-        windows=windows, classes=classes, cjs=fit_cormack_jolly_seber(count_recaptures(data))
+        levels={
+            "known-alive": np.nanmean(windows.log_coverage),
+            "latent-class": np.nanmean(classes.log_coverage[1:-1]),
+        },
+        windows=windows,
+        classes=classes,
+        cjs=fit_cormack_jolly_seber(count_recaptures(data)),
     )
     first, *others, last = list_rows(data, 10 * data.sizes, views)
     assert (first.name, last.name) == ("known-alive", "latent-class")

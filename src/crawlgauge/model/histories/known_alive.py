@@ -792,10 +792,10 @@ class KnownAliveFit:
     """
 
     log_coverage: Numbers
-    revisits: tuple[float, ...]
-    is_uneven: bool
-    misfit: float
-    sampling_sd: float
+    revisits: tuple[float, ...] = ()
+    is_uneven: bool = False
+    misfit: float = 0.0
+    sampling_sd: float = 0.0
 
     @property
     def trap_lags(self) -> int:
@@ -813,8 +813,8 @@ class KnownAliveFit:
         return bool(self.revisits) and not self.avoids
 
 
-def fit_known_alive(data: HistoryData) -> KnownAliveFit | None:
-    """Estimate coverage from known-alive windows; None if they leave that of every crawl open.
+def fit_known_alive(data: HistoryData) -> KnownAliveFit:
+    """Estimate coverage from known-alive windows; all is NaN if they leave every crawl open.
 
     Parameters
     ----------
@@ -823,7 +823,7 @@ def fit_known_alive(data: HistoryData) -> KnownAliveFit | None:
     """
     counts = count_windows(data)
     if counts.n_windows == 0:
-        return None
+        return KnownAliveFit(log_coverage=np.full(data.n_crawls, np.nan))
     even, uneven = _choose_memory(counts)
     misfit = _better(even, uneven).misfit
     if misfit > _BAD_FIT:
@@ -834,7 +834,7 @@ def fit_known_alive(data: HistoryData) -> KnownAliveFit | None:
         fit = _better(even, uneven)
     log_coverage = _log_coverage(fit.model, fit.vector[None])[0]
     if not np.isfinite(log_coverage).any():
-        return None
+        return KnownAliveFit(log_coverage=log_coverage)
     return KnownAliveFit(
         log_coverage=log_coverage,
         revisits=_revisits(fit),
