@@ -20,7 +20,8 @@ CLOSED = ["lincoln-petersen", "chapman", "schnabel", "chao", "loglinear-mt", "lo
 
 
 def list_rows(data, n_urls, views=None):
-    return list_estimators(HISTORY_ESTIMATORS, data, views, n_newest=float(n_urls[-1]))
+    fitted = {name: fit(data, views) for name, fit in HISTORY_ESTIMATORS.items()}
+    return list_estimators(fitted, n_newest=float(n_urls[-1]))
 
 
 def draw_rows(**options):

@@ -191,12 +191,6 @@ def test_few_urls_give_a_fit_without_alarm(capture):
         assert not np.any(fit.log_coverage >= 0.5)
 
 
-def test_more_trap_lags_than_five_are_refused(capture):
-    data, _ = capture(18, EVEN, n_alive=1000)
-    with pytest.raises(ValueError, match="trap_lags must be 0 to 5"):
-        fit_latent_class(data, trap_lags=6)
-
-
 def test_avoidance_of_four_crawls_is_allowed_for(capture):
     data, truth = capture(21, EVEN, years=np.arange(10) * 0.5, trap=0.1, lags=4, n_alive=30_000)
     fit = fit_latent_class(data, trap_lags=4)

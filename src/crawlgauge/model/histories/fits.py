@@ -4,7 +4,7 @@ What they show is put in the place of what pairs of crawls can only assume.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -59,30 +59,20 @@ class Fitted(NamedTuple):
     note: str = ""
 
 
-class Estimator(NamedTuple):
-    """Its name, by which ``sentences.toml`` says what it assumes, and how it is fitted."""
-
-    name: str
-    fit: Callable[..., Fitted | None]
-
-
 def list_estimators(
-    estimators: Iterable[Estimator], *evidence: object, n_newest: float
+    estimators: Mapping[str, Fitted | None], *, n_newest: float
 ) -> tuple[EstimatorRow, ...]:
     """List a row for each estimator that gives a coverage.
 
     Parameters
     ----------
     estimators
-        Those to fit.
-    evidence
-        What they are fitted to.
+        What each says, by the name under which ``sentences.toml`` says what it assumes.
     n_newest
         URLs of the newest crawl: all of them.
     """
     rows = []
-    for name, fit in estimators:
-        fitted = fit(*evidence)
+    for name, fitted in estimators.items():
         if fitted is None or (fitted.typical is None and np.isnan(fitted.coverage).all()):
             continue
         typical, population = fitted.typical, fitted.population
@@ -183,31 +173,29 @@ def _window(data: HistoryData) -> str:
 def _latent_class(_: HistoryData, views: Views | None) -> Fitted | None:
     if views is None or "latent-class" not in views.levels:
         return None
-    fit = views.classes
+    fit, n_lags = views.classes, views.windows.trap_lags
     return Fitted(
         exponentials(fit.log_coverage),
         persistence=math.exp(fit.log_persistence),
         typical=math.exp(views.levels["latent-class"]),
-        note=say(f"lags.{min(fit.trap_lags, 2)}", n=fit.trap_lags),
+        note=say(f"lags.{min(n_lags, 2)}", n=n_lags),
     )
 
 
-HISTORY_ESTIMATORS = (
-    Estimator("known-alive", _known_alive),
-    Estimator("cjs", _cormack_jolly_seber),
-    Estimator("jolly-seber", _jolly_seber),
-    Estimator("manly-parr", lambda data, _: Fitted(open_population.fit_manly_parr(data))),
-    Estimator(
-        "rested-manly-parr", lambda data, _: Fitted(open_population.fit_rested_manly_parr(data))
-    ),
-    Estimator("lincoln-petersen", _close(closed.estimate_lincoln_petersen, 2)),
-    Estimator("chapman", _close(closed.estimate_chapman, 2)),
-    Estimator("schnabel", _close(closed.estimate_schnabel)),
-    Estimator("chao", _close(closed.estimate_chao)),
-    Estimator("loglinear-mt", _even_loglinear),
-    Estimator("loglinear-mth", _uneven_loglinear),
-    Estimator("latent-class", _latent_class),
-)
+HISTORY_ESTIMATORS: dict[str, Callable[[HistoryData, Views | None], Fitted | None]] = {
+    "known-alive": _known_alive,
+    "cjs": _cormack_jolly_seber,
+    "jolly-seber": _jolly_seber,
+    "manly-parr": lambda data, _: Fitted(open_population.fit_manly_parr(data)),
+    "rested-manly-parr": lambda data, _: Fitted(open_population.fit_rested_manly_parr(data)),
+    "lincoln-petersen": _close(closed.estimate_lincoln_petersen, 2),
+    "chapman": _close(closed.estimate_chapman, 2),
+    "schnabel": _close(closed.estimate_schnabel),
+    "chao": _close(closed.estimate_chao),
+    "loglinear-mt": _even_loglinear,
+    "loglinear-mth": _uneven_loglinear,
+    "latent-class": _latent_class,
+}
 
 
 # ----------------------------------------------------------------------------------------- all fits
@@ -274,8 +262,8 @@ def fit_histories(
     views = None
     if len(kept) >= headline.MIN_CRAWLS:
         views = headline.find_views(of_large, pair_data(large))
-    n_newest = float(large.crawls[-1].n_urls)
-    rows = list_estimators(HISTORY_ESTIMATORS, of_large, views, n_newest=n_newest)
+    fitted = {name: fit(of_large, views) for name, fit in HISTORY_ESTIMATORS.items()}
+    rows = list_estimators(fitted, n_newest=float(large.crawls[-1].n_urls))
     positions = tuple(first + place for place in kept)
     judgement = None if views is None else headline.judge_views(views)
     recapture = memory_factor = None

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crawlgauge.model.histories.data import Flags, HistoryData, Numbers
-from crawlgauge.model.histories.known_alive import MAX_TRAP_LAGS
 
 # ---------------------------------- capture histories cut into steps from one capture to the next
 
@@ -501,8 +500,6 @@ class LatentClassFit:
     ----------
     log_coverage
         For each crawl; NaN where it is not identifiable.
-    trap_lags
-        For how many crawls a capture changes the chance of the next.
     n_classes
         1 or 2.
     log_persistence
@@ -512,7 +509,6 @@ class LatentClassFit:
     """
 
     log_coverage: Numbers
-    trap_lags: int
     n_classes: int = 1
     log_persistence: float = math.nan
     rmsea: float = math.inf
@@ -538,10 +534,8 @@ def fit_latent_class(data: HistoryData, *, trap_lags: int) -> LatentClassFit:
         crawls are of the same date, if no crawl but the first and last shares enough with the
         earlier ones, or if hardly any URL is captured again after the trap lags.
     """
-    if not 0 <= trap_lags <= MAX_TRAP_LAGS:
-        raise ValueError(f"trap_lags must be 0 to {MAX_TRAP_LAGS}, not {trap_lags}")
     n = data.n_crawls
-    unknown = LatentClassFit(log_coverage=np.full(n, np.nan), trap_lags=trap_lags)
+    unknown = LatentClassFit(log_coverage=np.full(n, np.nan))
     if n < max(_FEWEST_CRAWLS, trap_lags + _CRAWLS_BEYOND_LAGS) or np.ptp(data.years) <= 0:
         return unknown
     sample = thin_histories(data, _MAX_HISTORIES)
@@ -596,7 +590,6 @@ def _describe(optimum: Optimum, data: HistoryData, unit_years: float) -> LatentC
     log_persistence = -likelihood.unpack(optimum.theta).hazards[order] / unit_years
     return LatentClassFit(
         n_classes=likelihood.n_classes,
-        trap_lags=likelihood.trap_lags,
         log_coverage=log_coverage,
         log_persistence=float(np.logaddexp.reduce(np.log(shares) + log_persistence)),
         rmsea=_error_of_approximation(optimum),
