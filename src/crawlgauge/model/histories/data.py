@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -247,11 +246,8 @@ def count_holdings(table: OverlapTable) -> Holdings | None:
 
 def _pairs_suffice(table: OverlapTable) -> bool:
     """Tell whether every overlap is a known count, and no three crawls overlap each other."""
-    upper = table.n_shared[np.triu_indices(table.n_crawls, k=1)]
-    if np.any(upper == MISSING) or table.se_shared is not None:
+    if np.any(table.n_shared == MISSING) or table.se_shared is not None:
         return False
-    shares = table.n_shared > 0
-    return not any(
-        shares[a, b] and shares[b, c] and shares[a, c]
-        for a, b, c in combinations(range(table.n_crawls), 3)
-    )
+    shares = np.triu(table.n_shared > 0, k=1)
+    # Whether two crawls that share with one between them also share with each other.
+    return not np.any(shares @ shares & shares)

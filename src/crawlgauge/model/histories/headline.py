@@ -21,7 +21,7 @@ from crawlgauge.model.histories.data import (
     count_known_alive,
     count_recaptures,
 )
-from crawlgauge.model.histories.known_alive import KnownAliveFit, fit_known_alive
+from crawlgauge.model.histories.known_alive import KnownAliveFit, count_recent, fit_known_alive
 from crawlgauge.model.histories.latent_class import LatentClassFit, fit_latent_class
 from crawlgauge.model.pairs import PairData
 from crawlgauge.model.ranges import is_telling
@@ -231,16 +231,10 @@ def find_views(data: HistoryData, pairs: PairData) -> Views:
 
 def _memory_factor(data: HistoryData, windows: KnownAliveFit) -> Numbers:
     factor = np.ones(data.n_crawls)
-    if not windows.avoids:
-        return factor
-    for crawl in range(1, data.n_crawls):
-        left = data.captured[:, crawl].copy()
-        size = float(data.counts[left].sum())
-        for since, ratio in enumerate(windows.revisits[:crawl], start=1):
-            recent = left & data.captured[:, crawl - since]
-            left &= ~recent
-            share = float(data.counts[recent].sum()) / max(size, 1.0)
-            factor[crawl] += share * (1 / max(ratio, _MIN_RATIO) - 1)
+    if windows.avoids:
+        shares = count_recent(data, data.counts[:, None])[..., 0].T / np.maximum(data.sizes, 1.0)
+        for share, ratio in zip(shares[1:], windows.revisits, strict=False):
+            factor += share * (1 / max(ratio, _MIN_RATIO) - 1)
     return factor
 
 
