@@ -407,11 +407,10 @@ def find_changes(
     best: tuple[ChangePoint, ...] = ()
     firsts: tuple[int, ...] = ()
     for _ in range(_MAX_CHANGES):
-        grown = _add_first(pairs, fit, firsts, others)
-        changes = None if grown is None else _weigh_changes(pairs, fit, grown, others)
-        if grown is None or changes is None:
+        firsts = _add_first(pairs, fit, firsts, others)
+        changes = _weigh_changes(pairs, fit, firsts, others) if firsts else ()
+        if not changes:
             break
-        firsts = grown
         if not best or all(change.is_certain for change in changes):
             best = changes
     return best
@@ -419,8 +418,11 @@ def find_changes(
 
 def _add_first(
     pairs: PairData, fit: TwoWayFit, firsts: tuple[int, ...], others: tuple[Numbers, ...]
-) -> tuple[int, ...] | None:
-    """Add the date that explains most, then move each to where it does beside the others."""
+) -> tuple[int, ...]:
+    """Add the date that explains most, then move each to where it does beside the others.
+
+    Nothing is returned where no date is left.
+    """
 
     def best_beside(known: tuple[int, ...]) -> int | None:
         terms = {k: _across(pairs, k) for k in _possible_firsts(pairs, known)}
@@ -428,7 +430,7 @@ def _add_first(
 
     added = best_beside(firsts)
     if added is None:
-        return None
+        return ()
     grown = (*firsts, added)
     for first in firsts:
         rest = tuple(other for other in grown if other != first)
@@ -439,8 +441,8 @@ def _add_first(
 
 def _weigh_changes(
     pairs: PairData, fit: TwoWayFit, firsts: tuple[int, ...], others: tuple[Numbers, ...]
-) -> tuple[ChangePoint, ...] | None:
-    """Return each change beside the others, or None if one is not identifiable."""
+) -> tuple[ChangePoint, ...]:
+    """Return each change beside the others, or nothing if one is not identifiable."""
     # The best of several dates is looked at, once for each change, so that all must pass a
     # stricter test.
     n_tests = len(firsts) * len(_possible_firsts(pairs, ()))
@@ -450,7 +452,7 @@ def _weigh_changes(
         rest = (_across(pairs, other) for other in firsts if other != first)
         term = add_term(pairs, fit, _across(pairs, first), *others, *rest)
         if term is None:
-            return None
+            return ()
         is_certain = term.coefficient < -CHANGE_POINT.threshold and term.t_value < -critical
         changes.append(
             ChangePoint(first=first, coefficient=term.coefficient, is_certain=is_certain)

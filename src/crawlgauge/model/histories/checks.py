@@ -15,14 +15,13 @@ import numpy as np
 from crawlgauge.model.checks import Diagnosis, ShortLag, describe_short_lag, slows_down
 from crawlgauge.model.estimates import Check, CheckSpec
 from crawlgauge.model.histories.data import (
-    Flags,
     HistoryData,
-    Numbers,
     Recaptures,
     count_known_alive,
     count_recaptures,
 )
 from crawlgauge.model.histories.open_population import fit_jolly_seber
+from crawlgauge.model.pairs import Flags, Numbers
 from crawlgauge.model.phrases import count, say
 
 # ------------------------------------------------------------------------------- pooled odds ratios
@@ -381,8 +380,8 @@ def check_heterogeneous_capture(
     # The shortest distance that no policy of the crawler reaches.
     _, two, three = dependence.by_lag
     scatter = dependence.scatter
-    is_two = _looks_back_two(two, three, scatter)
-    distance, odds = ("three", three) if is_two else ("two", two)
+    is_reached = _looks_back_two(two, three, scatter)
+    distance, odds = ("three", three) if is_reached else ("two", two)
     if not odds.error < _MAX_ERROR:
         return HETEROGENEOUS_CAPTURE.not_testable(n_urls=data.n_urls, level=level)
     ratio = math.exp(odds.value)

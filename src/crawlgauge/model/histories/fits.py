@@ -27,14 +27,13 @@ from crawlgauge.model.histories import headline, open_population
 from crawlgauge.model.histories.checks import run_history_checks
 from crawlgauge.model.histories.data import (
     HistoryData,
-    Numbers,
     count_holdings,
     count_recaptures,
     history_data,
 )
 from crawlgauge.model.histories.headline import Judgement, Views
 from crawlgauge.model.intervals import growth_coefficients, log_growth
-from crawlgauge.model.pairs import pair_data, years_of
+from crawlgauge.model.pairs import Numbers, pair_data, years_of
 from crawlgauge.model.paper import TOO_MANY_ZEROS
 from crawlgauge.model.phrases import percent, say
 from crawlgauge.model.ranges import half_life_years

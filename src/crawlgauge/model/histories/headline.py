@@ -14,16 +14,10 @@ import numpy as np
 
 from crawlgauge.model.estimates import Grade, Readings
 from crawlgauge.model.histories import open_population
-from crawlgauge.model.histories.data import (
-    Flags,
-    HistoryData,
-    Numbers,
-    count_known_alive,
-    count_recaptures,
-)
+from crawlgauge.model.histories.data import HistoryData, count_known_alive, count_recaptures
 from crawlgauge.model.histories.known_alive import KnownAliveFit, count_recent, fit_known_alive
 from crawlgauge.model.histories.latent_class import LatentClassFit, fit_latent_class
-from crawlgauge.model.pairs import PairData
+from crawlgauge.model.pairs import Flags, Numbers, PairData
 from crawlgauge.model.ranges import is_telling
 from crawlgauge.model.two_way import fit_columns
 

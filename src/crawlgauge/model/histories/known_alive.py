@@ -21,8 +21,9 @@ from typing import Literal
 
 import numpy as np
 
-from crawlgauge.model.histories.data import HistoryData, Numbers, count_known_alive
+from crawlgauge.model.histories.data import HistoryData, count_known_alive
 from crawlgauge.model.histories.optimisation import curvature_at, minimise_within
+from crawlgauge.model.pairs import Numbers
 
 # ------------------------------------------------------------------------------------- windows
 
@@ -815,7 +816,7 @@ class KnownAliveFit:
 
 
 def fit_known_alive(data: HistoryData) -> KnownAliveFit:
-    """Estimate coverage from known-alive windows; all is NaN if they leave every crawl open.
+    """Estimate coverage from known-alive windows; NaN for every crawl that they leave open.
 
     Parameters
     ----------

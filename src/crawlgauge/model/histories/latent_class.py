@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crawlgauge.model.histories.data import Flags, HistoryData, Numbers
+from crawlgauge.model.histories.data import HistoryData
+from crawlgauge.model.pairs import Flags, Integers, Numbers
 
 # ---------------------------------- capture histories cut into steps from one capture to the next
 
@@ -52,7 +52,7 @@ class HistoryPaths:
 
     n_crawls: int
     counts: Numbers
-    first: NDArray[np.int64]
+    first: Integers
     parts: Any
     parts_transposed: Any
     totals: Numbers
@@ -530,9 +530,9 @@ def fit_latent_class(data: HistoryData, *, trap_lags: int) -> LatentClassFit:
     Returns
     -------
     LatentClassFit
-        All is NaN with fewer than five crawls, with fewer than four beyond the trap lags, if all
-        crawls are of the same date, if no crawl but the first and last shares enough with the
-        earlier ones, or if hardly any URL is captured again after the trap lags.
+        Its coverage is NaN with fewer than five crawls, with fewer than four beyond the trap lags,
+        if all crawls are of the same date, if no crawl but the first and last shares enough with
+        the earlier ones, or if hardly any URL is captured again after the trap lags.
     """
     n = data.n_crawls
     unknown = LatentClassFit(log_coverage=np.full(n, np.nan))

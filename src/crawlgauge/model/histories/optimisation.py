@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crawlgauge.model.histories.data import Flags, Numbers
+from crawlgauge.model.pairs import Flags, Numbers
 
 Curve = tuple[float, Numbers, Numbers]
 """A log-likelihood at one point, with its first and second derivatives."""
