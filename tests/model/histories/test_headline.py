@@ -47,6 +47,7 @@ def make_views(levels=(), *, ratios=(), misfit=0.0, n_thrice=5000.0, sd=0.0, **o
     )
     classes = LatentClassFit(
         log_coverage=np.array(others.get("pattern", [np.nan, -1.1, -0.9, -1.1, -0.9, -0.7])),
+        trap_lags=len(ratios),
         n_classes=others.get("n_classes", 1),
         rmsea=others.get("rmsea", 0.02),
     )
@@ -55,7 +56,7 @@ def make_views(levels=(), *, ratios=(), misfit=0.0, n_thrice=5000.0, sd=0.0, **o
     return Views(
         levels=levels,
         windows=windows if W in levels else KnownAliveFit(log_coverage=nothing),
-        classes=classes if LC in levels else LatentClassFit(log_coverage=nothing),
+        classes=classes if LC in levels else LatentClassFit(log_coverage=nothing, trap_lags=0),
         cjs=(cjs, 0.8),
         n_thrice=n_thrice,
         sampling_sd=sd,

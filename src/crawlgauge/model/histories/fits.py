@@ -172,12 +172,12 @@ def _window(data: HistoryData) -> str:
 def _latent_class(_: HistoryData, views: Views | None) -> Fitted | None:
     if views is None or "latent-class" not in views.levels:
         return None
-    fit, n_lags = views.classes, views.windows.trap_lags
+    fit = views.classes
     return Fitted(
         exponentials(fit.log_coverage),
         persistence=math.exp(fit.log_persistence),
         typical=math.exp(views.levels["latent-class"]),
-        note=say(f"lags.{min(n_lags, 2)}", n=n_lags),
+        note=say(f"lags.{min(fit.trap_lags, 2)}", n=fit.trap_lags),
     )
 
 

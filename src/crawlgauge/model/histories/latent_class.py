@@ -500,6 +500,8 @@ class LatentClassFit:
     ----------
     log_coverage
         For each crawl; NaN where it is not identifiable.
+    trap_lags
+        For how many crawls a capture changes the chance of the next.
     n_classes
         1 or 2.
     log_persistence
@@ -509,6 +511,7 @@ class LatentClassFit:
     """
 
     log_coverage: Numbers
+    trap_lags: int
     n_classes: int = 1
     log_persistence: float = math.nan
     rmsea: float = math.inf
@@ -535,7 +538,7 @@ def fit_latent_class(data: HistoryData, *, trap_lags: int) -> LatentClassFit:
         the earlier ones, or if hardly any URL is captured again after the trap lags.
     """
     n = data.n_crawls
-    unknown = LatentClassFit(log_coverage=np.full(n, np.nan))
+    unknown = LatentClassFit(log_coverage=np.full(n, np.nan), trap_lags=trap_lags)
     if n < max(_FEWEST_CRAWLS, trap_lags + _CRAWLS_BEYOND_LAGS) or np.ptp(data.years) <= 0:
         return unknown
     sample = thin_histories(data, _MAX_HISTORIES)
@@ -590,6 +593,7 @@ def _describe(optimum: Optimum, data: HistoryData, unit_years: float) -> LatentC
     log_persistence = -likelihood.unpack(optimum.theta).hazards[order] / unit_years
     return LatentClassFit(
         n_classes=likelihood.n_classes,
+        trap_lags=likelihood.trap_lags,
         log_coverage=log_coverage,
         log_persistence=float(np.logaddexp.reduce(np.log(shares) + log_persistence)),
         rmsea=_error_of_approximation(optimum),
