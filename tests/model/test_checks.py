@@ -229,9 +229,7 @@ def test_a_change_is_found_beside_an_effect_of_short_lags(changing):
         n_lags=1,
         coefficient=math.log(0.4),
         shares_nothing=False,
-        cut=None,
-        cut_low=None,
-        cut_high=None,
+        cuts=(),
     )
     table = changing(0.75, near=0.4)
     assert not any(change.is_certain for change in find(table))
@@ -397,9 +395,7 @@ def test_after_an_effect_of_short_lags_no_shape_is_tried(decaying):
         n_lags=2,
         coefficient=-1.0,
         shares_nothing=False,
-        cut=0.4,
-        cut_low=0.4,
-        cut_high=0.4,
+        cuts=(0.4,),
     )
     result = examine_curvature(decaying(mixed(0.5, 0.9, 0.45)), short_lag=found)
     assert (result.status, result.effect) == ("na", None)

@@ -24,16 +24,15 @@ def steady(make_urn, days=DAYS, **options):
 def test_steady_growth_gives_the_first_crawl_too(make_urn):
     pairs = steady(make_urn)
     fit = fit_growth_model(pairs)
-    assert np.exp(fit.log_coverage) == pytest.approx(COVERAGE, rel=1e-9)
-    assert pairs.n_urls / np.exp(fit.log_coverage) == pytest.approx(POPULATION, rel=1e-9)
-    assert math.exp(fit.log_persistence) == pytest.approx(0.73, rel=1e-9)
-    assert fit.log_typical == pytest.approx(np.log(COVERAGE[1:]).mean(), rel=1e-9)
+    assert fit.coverage == pytest.approx(COVERAGE, rel=1e-9)
+    assert pairs.n_urls / fit.coverage == pytest.approx(POPULATION, rel=1e-9)
+    assert fit.persistence == pytest.approx(0.73, rel=1e-9)
+    assert math.log(fit.typical) == pytest.approx(np.log(COVERAGE[1:]).mean(), rel=1e-9)
 
 
 def test_three_crawls_suffice_and_two_do_not(make_urn):
-    assert np.exp(fit_growth_model(steady(make_urn, DAYS[:3])).log_coverage) == pytest.approx(
-        COVERAGE[:3], rel=1e-9
-    )
+    fit = fit_growth_model(steady(make_urn, DAYS[:3]))
+    assert fit.coverage == pytest.approx(COVERAGE[:3], rel=1e-9)
     assert fit_growth_model(steady(make_urn, DAYS[:2])) is None
 
 
@@ -54,8 +53,8 @@ def test_it_minimises_the_squares_of_its_equation(make_urn):
     log_n0, rho, slope = optimize.least_squares(residuals, [14, 0, -0.3], xtol=1e-15).x
     fit = fit_growth_model(pair_data(table))
     log_population = log_n0 + rho * (YEARS - YEARS.mean())
-    assert fit.log_persistence == pytest.approx(slope, abs=1e-7)
-    assert fit.log_coverage == pytest.approx(math.log(10**6) - log_population, abs=1e-7)
+    assert math.log(fit.persistence) == pytest.approx(slope, abs=1e-7)
+    assert np.log(fit.coverage) == pytest.approx(math.log(10**6) - log_population, abs=1e-7)
 
 
 def test_pairs_that_all_begin_with_one_crawl_do_not_determine_it(make_urn):
@@ -72,8 +71,8 @@ def test_a_sample_gives_the_population_of_all_urls(make_urn):
         crawl_options=sampled_sizes,
         sample_rate=0.001,
     )
-    log_coverage = fit_growth_model(pairs).log_coverage
-    assert pairs.n_urls / np.exp(log_coverage) == pytest.approx(POPULATION, rel=1e-9)
+    coverage = fit_growth_model(pairs).coverage
+    assert pairs.n_urls / coverage == pytest.approx(POPULATION, rel=1e-9)
 
 
 def test_the_trend_is_that_of_ordinary_least_squares():

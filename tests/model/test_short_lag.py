@@ -65,8 +65,7 @@ def test_too_few_shared_by_adjacent_crawls_is_avoidance(urn, factor, status, wor
 def test_the_lag_cut_gives_the_coverage_of_the_pairs_that_are_left(urn):
     """Only lag 1 is touched, so that any cut finds the truth."""
     found, check = examine(urn(near(0.5)))
-    for value in (found.cut, found.cut_low, found.cut_high):
-        assert value == pytest.approx(TYPICAL, rel=0.01)
+    assert found.cuts == pytest.approx((TYPICAL,) * 3, rel=0.01)
     assert "is about 30 %" in check.message
 
 
@@ -83,7 +82,7 @@ def test_adjacent_crawls_that_share_nothing_fail(urn):
     assert check.status == "fail"
     assert check.effect < -10
     assert check.message.startswith("Adjacent crawls share hardly any URLs")
-    assert found.cut == pytest.approx(TYPICAL, rel=0.01)
+    assert found.cuts[0] == pytest.approx(TYPICAL, rel=0.01)
 
 
 def test_zeros_speak_even_where_no_model_can_be_fitted(urn):

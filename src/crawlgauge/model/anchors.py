@@ -30,9 +30,9 @@ from crawlgauge.model.estimates import (
     Estimates,
     Grade,
 )
-from crawlgauge.model.histories.data import Flags, Numbers, count_holdings
+from crawlgauge.model.histories.data import count_holdings
 from crawlgauge.model.intervals import LEVEL, NORMAL_QUANTILE, log_growth
-from crawlgauge.model.pairs import years_of
+from crawlgauge.model.pairs import Flags, Numbers, years_of
 from crawlgauge.model.ranges import Carrying, LogRange, find_carrying, share, within
 from crawlgauge.model.recall import bound_by_frontier, carry_recall
 from crawlgauge.model.statement import state_anchored, state_verdict

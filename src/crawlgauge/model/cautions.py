@@ -137,11 +137,8 @@ def _about_times(table: OverlapTable, pairs: PairData, fit: TwoWayFit | None) ->
         for crawl in table.crawls
         if crawl.first_capture is not None and crawl.last_capture is not None
     )
-    too_long = [
-        f"{label} ({span(seconds / _SECONDS_PER_YEAR)})"
-        for label, seconds in durations
-        if seconds / _SECONDS_PER_YEAR > _LONG_CRAWL * gap
-    ]
+    years = ((label, seconds / _SECONDS_PER_YEAR) for label, seconds in durations)
+    too_long = [f"{label} ({span(own)})" for label, own in years if own > _LONG_CRAWL * gap]
     if too_long:
         yield say("caution.long-crawls", gap=gap, crawls=too_long)
 

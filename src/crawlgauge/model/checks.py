@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.model.decay import DecayShape, fit_shapes, outermost
 from crawlgauge.model.estimates import Check, CheckSpec, Estimate, Status
 from crawlgauge.model.intervals import jackknife_variance
-from crawlgauge.model.pairs import Numbers, PairData, pair_data
+from crawlgauge.model.pairs import Integers, Numbers, PairData, pair_data
 from crawlgauge.model.paper import TOO_MANY_ZEROS, expect_zeros, fit_pooled, has_too_many_zeros
 from crawlgauge.model.phrases import percent, say
 from crawlgauge.model.two_way import TwoWayFit, fit_columns, fit_two_way, refused_fit
@@ -92,11 +91,9 @@ def up_to(pairs: PairData, n_lags: int) -> Numbers:
     return np.where((lags > 0) & (lags <= n_lags), 1.0, 0.0)
 
 
-def crawl_lags(
-    pairs: PairData, start: NDArray[np.int64], end: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def crawl_lags(pairs: PairData, start: Integers, end: Integers) -> Integers:
     """Return how many crawl dates each end is after each start; 0 on the same date."""
-    rank: NDArray[np.int64] = np.unique(pairs.days, return_inverse=True)[1]
+    rank: Integers = np.unique(pairs.days, return_inverse=True)[1]
     return rank[end] - rank[start]
 
 
@@ -114,8 +111,7 @@ def _partial(
 
     def free(values: Numbers) -> Numbers:
         left = root * pairs.within_columns(weight, values)
-        freed: Numbers = left - basis @ (basis.T @ left)
-        return freed
+        return left - basis @ (basis.T @ left)
 
     response, freed = free(pairs.log_forward), free(term)
     size = float(freed @ freed)
@@ -200,19 +196,16 @@ class ShortLag:
         Logarithm of what they share over what they should; if that is nothing, of 1 over it.
     shares_nothing
         Whether most of them share nothing at all.
-    cut
-        Typical coverage without the affected pairs; None where it is not identifiable.
-    cut_low, cut_high
-        The lowest and highest typical coverage when one or two more lags are left out as well.
+    cuts
+        Typical coverage without the affected pairs, and without one or two lags more; empty where
+        it is not identifiable.
     """
 
     first_lag: int
     n_lags: int
     coefficient: float
     shares_nothing: bool
-    cut: float | None
-    cut_low: float | None
-    cut_high: float | None
+    cuts: tuple[float, ...]
 
     @property
     def is_avoidance(self) -> bool:
@@ -280,19 +273,16 @@ def _cut_off(pairs: PairData, n_lags: int, coefficient: float, *, shares_nothing
     # Nothing was avoided between crawls of the same date: their pairs stay.
     included = np.array([(lags == 0) | (lags > n_lags + more) for more in range(_N_CUTS)])
     fits = fit_columns(pairs, included)
-    cuts = [
-        math.exp(float(np.nanmean(level)))
-        for level, n_freedom in zip(fits.level, fits.n_freedom, strict=True)
-        if n_freedom > 0 and not np.isnan(level).all()
-    ]
     return ShortLag(
         first_lag=1 if shares_nothing else int(lags[lags > 0].min()),
         n_lags=n_lags,
         coefficient=coefficient,
         shares_nothing=shares_nothing,
-        cut=cuts[0] if cuts else None,
-        cut_low=min(cuts, default=None),
-        cut_high=max(cuts, default=None),
+        cuts=tuple(
+            math.exp(float(np.nanmean(level)))
+            for level, n_freedom in zip(fits.level, fits.n_freedom, strict=True)
+            if n_freedom > 0 and not np.isnan(level).all()
+        ),
     )
 
 
@@ -348,9 +338,9 @@ def describe_short_lag(
     if is_settled:
         return finding
     between = "cannot be told"
-    if shapes and found.cut_low is not None:
+    if shapes and found.cuts:
         high = max(shape.coverage for shape in shapes)
-        between = f"lies between about {percent(found.cut_low)} and {percent(high)}"
+        between = f"lies between about {percent(min(found.cuts))} and {percent(high)}"
     return f"{finding} {say('short-lag.ambiguous', between=between)}"
 
 
@@ -363,9 +353,9 @@ def _name(found: ShortLag) -> str:
 
 
 def _say_cut(found: ShortLag) -> str:
-    if found.cut is None or found.cut_low is None or found.cut_high is None:
+    if not found.cuts:
         return "unknown, as too few pairs are left"
-    cut, low, high = (percent(share) for share in (found.cut, found.cut_low, found.cut_high))
+    cut, low, high = map(percent, (found.cuts[0], min(found.cuts), max(found.cuts)))
     if low == high:
         return f"about {cut}"
     return f"about {cut} ({low} to {high} without further lags)"
@@ -417,11 +407,10 @@ def find_changes(
     best: tuple[ChangePoint, ...] = ()
     firsts: tuple[int, ...] = ()
     for _ in range(_MAX_CHANGES):
-        grown = _add_first(pairs, fit, firsts, others)
-        changes = None if grown is None else _weigh_changes(pairs, fit, grown, others)
-        if grown is None or changes is None:
+        firsts = _add_first(pairs, fit, firsts, others)
+        changes = _weigh_changes(pairs, fit, firsts, others) if firsts else ()
+        if not changes:
             break
-        firsts = grown
         if not best or all(change.is_certain for change in changes):
             best = changes
     return best
@@ -429,8 +418,11 @@ def find_changes(
 
 def _add_first(
     pairs: PairData, fit: TwoWayFit, firsts: tuple[int, ...], others: tuple[Numbers, ...]
-) -> tuple[int, ...] | None:
-    """Add the date that explains most, then move each to where it does beside the others."""
+) -> tuple[int, ...]:
+    """Add the date that explains most, then move each to where it does beside the others.
+
+    Nothing is returned where no date is left.
+    """
 
     def best_beside(known: tuple[int, ...]) -> int | None:
         terms = {k: _across(pairs, k) for k in _possible_firsts(pairs, known)}
@@ -438,7 +430,7 @@ def _add_first(
 
     added = best_beside(firsts)
     if added is None:
-        return None
+        return ()
     grown = (*firsts, added)
     for first in firsts:
         rest = tuple(other for other in grown if other != first)
@@ -449,8 +441,8 @@ def _add_first(
 
 def _weigh_changes(
     pairs: PairData, fit: TwoWayFit, firsts: tuple[int, ...], others: tuple[Numbers, ...]
-) -> tuple[ChangePoint, ...] | None:
-    """Return each change beside the others, or None if one is not identifiable."""
+) -> tuple[ChangePoint, ...]:
+    """Return each change beside the others, or nothing if one is not identifiable."""
     # The best of several dates is looked at, once for each change, so that all must pass a
     # stricter test.
     n_tests = len(firsts) * len(_possible_firsts(pairs, ()))
@@ -460,7 +452,7 @@ def _weigh_changes(
         rest = (_across(pairs, other) for other in firsts if other != first)
         term = add_term(pairs, fit, _across(pairs, first), *others, *rest)
         if term is None:
-            return None
+            return ()
         is_certain = term.coefficient < -CHANGE_POINT.threshold and term.t_value < -critical
         changes.append(
             ChangePoint(first=first, coefficient=term.coefficient, is_certain=is_certain)

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,7 +24,6 @@ from crawlgauge.model.estimates import (
 )
 from crawlgauge.model.histories.data import count_captures
 from crawlgauge.model.histories.fits import (
-    Estimator,
     Fitted,
     exponentials,
     fit_histories,
@@ -33,7 +31,7 @@ from crawlgauge.model.histories.fits import (
     refine_estimates,
 )
 from crawlgauge.model.intervals import Margin, Margins, find_margins, log_growth
-from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, pair_data
+from crawlgauge.model.pairs import MAX_LOG, PairData, pair_data
 from crawlgauge.model.paper import PooledLine
 from crawlgauge.model.phrases import percent, say
 from crawlgauge.model.ranges import from_log, half_life_years
@@ -45,26 +43,7 @@ from crawlgauge.overlaps.table import AnchorCounts, OverlapTable
 # --------------------------- steady growth of the population, which reaches back to the first crawl
 
 
-class GrowthFit(NamedTuple):
-    """Populations on an exponential curve through all dates, with a common persistence.
-
-    Parameters
-    ----------
-    log_coverage
-        Logarithm of each crawl's size over its population, that of the first included.
-    log_typical
-        Mean of `log_coverage` over the crawls that are compared with an earlier one: the same
-        crawls that the two-way model averages over.
-    log_persistence
-        Per year.
-    """
-
-    log_coverage: Numbers
-    log_typical: float
-    log_persistence: float
-
-
-def fit_growth_model(pairs: PairData) -> GrowthFit | None:
+def fit_growth_model(pairs: PairData) -> Fitted | None:
     """Fit steady growth, or return None where the pairs do not determine it.
 
     The model is ``ln X_ij − ln M_i − ln M_j = −ln N_0 − ρ·(t_j − t̄) + a·D_ij``. Pairs weigh
@@ -81,23 +60,12 @@ def fit_growth_model(pairs: PairData) -> GrowthFit | None:
     if np.isnan(largest) or largest > MAX_LOG:
         return None
     log_coverage = np.log(pairs.n_urls) - log_population
-    return GrowthFit(
-        log_coverage=log_coverage,
-        log_typical=float(log_coverage[np.unique(pairs.end)].mean()),
-        log_persistence=float(slope),
-    )
+    # Typical are the crawls that the two-way model averages over: those with an earlier one.
+    log_typical = log_coverage[np.unique(pairs.end)].mean()
+    return Fitted(exponentials(log_coverage), math.exp(slope), math.exp(log_typical))
 
 
 # -------------------------------- the pair-based estimators side by side, each with what it assumes
-
-
-class _Fits(NamedTuple):
-    """What the estimators are read from; the published method has all pairs, others the chosen."""
-
-    pairs: PairData
-    forward: PooledLine | None
-    two_way: TwoWayFit
-    growth: GrowthFit | None
 
 
 def _read_line(pairs: PairData, line: PooledLine | None) -> Fitted | None:
@@ -112,31 +80,11 @@ def _read_line(pairs: PairData, line: PooledLine | None) -> Fitted | None:
     )
 
 
-def _read_two_way(fits: _Fits) -> Fitted | None:
-    fit = fits.two_way
+def _read_two_way(fit: TwoWayFit) -> Fitted | None:
     if not fit.typical.any():
         return None
     persistence = math.exp(fit.log_persistence) if fit.has_persistence else None
     return Fitted(exponentials(fit.log_coverage), persistence, math.exp(fit.log_typical))
-
-
-def _read_growth(fits: _Fits) -> Fitted | None:
-    if fits.growth is None:
-        return None
-    log_coverage, log_typical, log_persistence = fits.growth
-    typical, persistence = math.exp(log_typical), math.exp(log_persistence)
-    return Fitted(exponentials(log_coverage), persistence, typical)
-
-
-_ESTIMATORS = (
-    Estimator("paper-forward", lambda fits: _read_line(fits.pairs, fits.forward)),
-    Estimator(
-        "paper-backward",
-        lambda fits: _read_line(fits.pairs, paper.fit_pooled(fits.pairs, "backward")),
-    ),
-    Estimator("two-way", _read_two_way),
-    Estimator("growth", _read_growth),
-)
 
 
 # ---------------- from an overlap table to everything that its pairs and capture histories can tell
@@ -183,6 +131,7 @@ def estimate_coverage(
     fit = _fit(diagnosis, persistence)
     margins = find_margins(diagnosis.pairs, fit)
     line = paper.fit_pooled(pairs, "forward")
+    # The published method has all pairs, the others those that were chosen.
     growth = None if paper.has_too_many_zeros(pairs) else fit_growth_model(diagnosis.pairs)
     per_crawl = tuple(
         _crawl_estimate(crawl, place, fit, margins, growth)
@@ -232,7 +181,13 @@ def estimate_coverage(
         per_crawl=per_crawl,
         paper=paper.fit_paper(pairs, tuple(crawl.label for crawl in table.crawls)),
         estimators=list_estimators(
-            _ESTIMATORS, _Fits(pairs, line, fit, growth), n_newest=float(pairs.n_urls[-1])
+            {
+                "paper-forward": _read_line(pairs, line),
+                "paper-backward": _read_line(pairs, paper.fit_pooled(pairs, "backward")),
+                "two-way": _read_two_way(fit),
+                "growth": growth,
+            },
+            n_newest=float(pairs.n_urls[-1]),
         ),
         agreement=Agreement(spread=None, grade="none", reason=say("grade.pairs")),
         checks=checks,
@@ -311,14 +266,13 @@ def _growth_per_year(pairs: PairData, fit: TwoWayFit, margin: Margin) -> Estimat
 
 
 def _crawl_estimate(
-    crawl: Crawl, place: int, fit: TwoWayFit, margins: Margins, growth: GrowthFit | None
+    crawl: Crawl, place: int, fit: TwoWayFit, margins: Margins, growth: Fitted | None
 ) -> CrawlEstimate:
     reason, log_coverage = fit.coverage_reasons[place], float(fit.log_coverage[place])
     coverage = from_log(log_coverage, margins.coverage[place], reason)
     notes = []
     if math.isnan(log_coverage) and growth is not None:
-        extrapolated = math.exp(growth.log_coverage[place])
-        notes.append(f"extrapolated by the growth model: {percent(extrapolated)}")
+        notes.append(f"extrapolated by the growth model: {percent(growth.coverage[place])}")
     if log_coverage > 0 and coverage.low is not None and coverage.low < 1:
         notes.append(f"above 100 %, so at least {percent(coverage.low)}")
     elif log_coverage > 0:

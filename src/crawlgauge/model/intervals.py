@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData
+from crawlgauge.model.pairs import MAX_LOG, Flags, Integers, Numbers, PairData
 from crawlgauge.model.two_way import TwoWayFit, fit_columns
 
 # ------------------------------------------------------------ trend of the population
@@ -37,7 +36,7 @@ def log_growth(years: Numbers, log_population: Numbers) -> float | None:
     return rate if trend.any() and abs(rate) <= MAX_LOG else None
 
 
-def growth_coefficients(years: Numbers, known: NDArray[np.bool_]) -> Numbers:
+def growth_coefficients(years: Numbers, known: Flags) -> Numbers:
     """Return how much each crawl's log population counts in the trend; all 0 without two dates.
 
     Examples
@@ -90,7 +89,7 @@ def weigh_pairs(pairs: PairData, fit: TwoWayFit, combinations: Numbers) -> Influ
     return Influence(shared=np.array(shared), starts=np.array(starts))
 
 
-def _cells(pairs: PairData) -> NDArray[np.int64]:
+def _cells(pairs: PairData) -> Integers:
     """Return each pair's place above the diagonal: both directions of one date are the same."""
     low, high = np.minimum(pairs.start, pairs.end), np.maximum(pairs.start, pairs.end)
     return low * pairs.n_crawls + high
@@ -175,7 +174,7 @@ class UrnState(NamedTuple):
 
     coverage: Numbers
     alive: Numbers
-    moments: NDArray[np.int64]
+    moments: Integers
 
     @property
     def sizes(self) -> Numbers:
@@ -314,7 +313,7 @@ def _sum_after(values: Numbers, axis: int) -> Numbers:
 # --------- the two-way model without each crawl in turn, and the variance that the differences show
 
 
-def delete_each_crawl(pairs: PairData, latest: NDArray[np.bool_] | None = None) -> Numbers:
+def delete_each_crawl(pairs: PairData, latest: Flags | None = None) -> Numbers:
     """Refit the pairs without each crawl that takes part in any.
 
     Returns
@@ -336,7 +335,7 @@ def delete_each_crawl(pairs: PairData, latest: NDArray[np.bool_] | None = None) 
     return np.column_stack([typical, fits.slope, growth, fits.level])
 
 
-def jackknife_variance(replicates: Numbers) -> tuple[Numbers, NDArray[np.int64]]:
+def jackknife_variance(replicates: Numbers) -> tuple[Numbers, Integers]:
     """Return (n − 1)/n times the squared deviations of the n usable replicates, and n.
 
     Parameters

@@ -10,6 +10,8 @@ from crawlgauge.crawl import DAYS_PER_YEAR, Crawl
 from crawlgauge.overlaps.table import MISSING, OverlapTable
 
 Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Integers = NDArray[np.int64]
 
 MAX_LOG = 600.0
 """Rates per year beyond e^±600, as crawls of one day after the other can give, say nothing."""
@@ -59,15 +61,15 @@ class PairData:
         Share of the keys that `n_counted` and `n_shared` were counted among.
     """
 
-    days: NDArray[np.int64]
+    days: Integers
     n_counted: Numbers
     n_urls: Numbers
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
+    start: Integers
+    end: Integers
     n_shared: Numbers
     relative_error: Numbers
     weight: Numbers
-    zeros: NDArray[np.int64]
+    zeros: Integers
     n_missing: int
     sample_rate: float
 
@@ -133,7 +135,7 @@ class PairData:
         """Take the mean of its column from each value: what is left depends on no coverage."""
         return values - self.column_means(weight, values)[self.end]
 
-    def lags_between(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> Numbers:
+    def lags_between(self, start: Integers, end: Integers) -> Numbers:
         """Return the years from each start to each end."""
         return (self.days[end] - self.days[start]) / DAYS_PER_YEAR
 

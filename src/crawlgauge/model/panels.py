@@ -4,11 +4,10 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.model.estimates import Estimates, PaperFit, StartFit
 from crawlgauge.model.intervals import jackknife_variance
-from crawlgauge.model.pairs import Numbers, PairData, pair_data
+from crawlgauge.model.pairs import Flags, Numbers, PairData, pair_data
 from crawlgauge.model.paper import PooledLine, fit_pooled
 from crawlgauge.model.plan import PlanningCurves
 from crawlgauge.overlaps.table import MISSING, OverlapTable
@@ -162,7 +161,7 @@ def _jackknife(pairs: PairData, lags: Numbers) -> Numbers | None:
     return quantile * np.sqrt(jackknife_variance(found)[0])
 
 
-def _choose(pairs: PairData, kept: NDArray[np.bool_]) -> PairData:
+def _choose(pairs: PairData, kept: Flags) -> PairData:
     of_pairs = ("start", "end", "n_shared", "relative_error", "weight")
     return replace(pairs, **{name: getattr(pairs, name)[kept] for name in of_pairs})
 

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.crawl import DAYS_PER_YEAR
 from crawlgauge.model.estimates import PairResidual, PaperFit, StartFit
-from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData
+from crawlgauge.model.pairs import MAX_LOG, Flags, Integers, Numbers, PairData
 from crawlgauge.model.two_way import TwoWayFit
 from crawlgauge.overlaps.table import OverlapTable, Pair
 
@@ -224,7 +223,7 @@ class ZeroPairs(NamedTuple):
         URLs expected to be shared according to the fit to the other pairs; NaN without a fit.
     """
 
-    pairs: NDArray[np.int64]
+    pairs: Integers
     expected: Numbers
 
     @property
@@ -233,7 +232,7 @@ class ZeroPairs(NamedTuple):
         return int(np.sum(self.expected < _FEW_EXPECTED))
 
     @property
-    def is_structural(self) -> NDArray[np.bool_]:
+    def is_structural(self) -> Flags:
         """For each pair, whether so much was expected that the crawler must have avoided it."""
         return self.expected >= _MANY_EXPECTED
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crawlgauge.model.pairs import MAX_LOG, Numbers, PairData, freeze_arrays
+from crawlgauge.model.pairs import MAX_LOG, Flags, Integers, Numbers, PairData, freeze_arrays
 from crawlgauge.model.phrases import per_year, percent
 
 # ------ least squares of the two-way model in closed form, for many selections of the pairs at once
@@ -42,10 +41,10 @@ class ColumnFits(NamedTuple):
     level: Numbers
     slope: Numbers
     tau_squared: Numbers
-    n_freedom: NDArray[np.int64]
+    n_freedom: Integers
 
 
-def fit_columns(pairs: PairData, included: NDArray[np.bool_]) -> ColumnFits:
+def fit_columns(pairs: PairData, included: Flags) -> ColumnFits:
     """Fit the two-way model to each selection of rows.
 
     The weights are 1/(τ² + v), v being the variance of counting; τ² is what the residuals vary
@@ -62,8 +61,7 @@ def fit_columns(pairs: PairData, included: NDArray[np.bool_]) -> ColumnFits:
     def by_column(operation: np.ufunc, values: Numbers) -> Numbers:
         if not ends.size:
             return np.zeros((len(values), 0))
-        reduced: Numbers = operation.reduceat(values, first, axis=1)
-        return reduced
+        return operation.reduceat(values, first, axis=1)
 
     shortest = by_column(np.minimum, np.where(included, lags, np.inf))
     longest = by_column(np.maximum, np.where(included, lags, -np.inf))
@@ -140,13 +138,13 @@ class TwoWayFit:
     persistence_reason: str | None
     n_freedom: int
     tau_squared: float
-    latest: NDArray[np.bool_] | None = None
+    latest: Flags | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(self, "log_coverage")
 
     @property
-    def estimated(self) -> NDArray[np.bool_]:
+    def estimated(self) -> Flags:
         """Whether each crawl's coverage is identifiable."""
         return ~np.isnan(self.log_coverage)
 
@@ -161,7 +159,7 @@ class TwoWayFit:
         return self.n_freedom > 0 and not math.isnan(self.tau_squared)
 
     @property
-    def typical(self) -> NDArray[np.bool_]:
+    def typical(self) -> Flags:
         """Whether each crawl is one that the typical coverage is the mean of."""
         return self.estimated if self.latest is None else self.estimated & self.latest
 
@@ -178,7 +176,7 @@ class TwoWayFit:
         # The last crawl has the most partners: what hinders its estimate hinders all.
         return self.coverage_reasons[-1]
 
-    def log_containments(self, end: NDArray[np.int64], lag_years: Numbers) -> Numbers:
+    def log_containments(self, end: Integers, lag_years: Numbers) -> Numbers:
         """Return the fitted logarithm of the share of a start's URLs that each end holds."""
         # At lag 0 the persistence plays no part, known or not.
         decay = np.where(lag_years > 0, self.log_persistence * lag_years, 0.0)

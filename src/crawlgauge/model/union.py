@@ -10,12 +10,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crawlgauge.model.estimates import Estimate, Estimates, Union
 from crawlgauge.model.histories.data import Holdings, count_holdings
 from crawlgauge.model.intervals import NORMAL_QUANTILE
-from crawlgauge.model.pairs import years_of
+from crawlgauge.model.pairs import Numbers, years_of
 from crawlgauge.overlaps.table import OverlapTable
 
 _Three = tuple[float, float, float]
@@ -38,8 +37,8 @@ def estimate_union(
     table: OverlapTable,
     *,
     first: int,
-    recapture: NDArray[np.float64] | None,
-    memory_factor: NDArray[np.float64] | None,
+    recapture: Numbers | None,
+    memory_factor: Numbers | None,
 ) -> Union | None:
     """Estimate what the crawls hold together; None where it is not known how much that is.
 
@@ -157,14 +156,8 @@ class _Look:
 def _dead_share(n_alive: Estimate, n_distinct: int, *, is_one_scope: bool) -> Estimate:
     if not is_one_scope:
         return Estimate.unknown(_OTHER_SCOPE)
-    if n_alive.value is None:
-        return n_alive
-    return replace(
-        n_alive,
-        value=1 - n_alive.value / n_distinct,
-        low=None if n_alive.high is None else 1 - n_alive.high / n_distinct,
-        high=None if n_alive.low is None else 1 - n_alive.low / n_distinct,
-    )
+    dead = n_alive.map(lambda number: 1 - number / n_distinct)
+    return replace(dead, low=dead.high, high=dead.low)
 
 
 def _unseen(estimates: Estimates, looks: list[_Look]) -> Estimate:

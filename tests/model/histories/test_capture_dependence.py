@@ -248,8 +248,3 @@ def test_without_any_url_in_both_the_ratio_is_unknown():
     assert (never.is_never, never.is_known) == (True, False)
     assert math.isnan(never.error)
     assert not log_odds(np.zeros((2, 9)), COUNTS).is_never
-
-
-def test_too_many_events_to_be_alike_in_are_refused():
-    with pytest.raises(ValueError, match="13 events make too many tables"):
-        compare_events(COUNTS, EVENTS[:, 0], EVENTS[:, 1], among=EVERY, given=(EVERY,) * 13)

@@ -541,9 +541,7 @@ EXCESS = ShortLag(
     n_lags=1,
     coefficient=0.1,
     shares_nothing=False,
-    cut=0.46,
-    cut_low=0.45,
-    cut_high=0.47,
+    cuts=(0.46, 0.45, 0.47),
 )
 
 

@@ -20,7 +20,8 @@ CLOSED = ["lincoln-petersen", "chapman", "schnabel", "chao", "loglinear-mt", "lo
 
 
 def list_rows(data, n_urls, views=None):
-    return list_estimators(HISTORY_ESTIMATORS, data, views, n_newest=float(n_urls[-1]))
+    fitted = {name: fit(data, views) for name, fit in HISTORY_ESTIMATORS.items()}
+    return list_estimators(fitted, n_newest=float(n_urls[-1]))
 
 
 def draw_rows(**options):
@@ -44,7 +45,13 @@ def test_latent_classes_and_windows_have_rows_where_they_were_fitted(make_archiv
     data, windows = archive.data, fit_known_alive(archive.data)
     classes = fit_latent_class(data, trap_lags=2)
     views = SimpleNamespace(
-        windows=windows, classes=classes, cjs=fit_cormack_jolly_seber(count_recaptures(data))
+        levels={
+            "known-alive": np.nanmean(windows.log_coverage),
+            "latent-class": np.nanmean(classes.log_coverage[1:-1]),
+        },
+        windows=windows,
+        classes=classes,
+        cjs=fit_cormack_jolly_seber(count_recaptures(data)),
     )
     first, *others, last = list_rows(data, 10 * data.sizes, views)
     assert (first.name, last.name) == ("known-alive", "latent-class")

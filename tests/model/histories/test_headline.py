@@ -3,7 +3,6 @@
 import datetime as dt
 import functools
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +19,7 @@ from crawlgauge.model.histories.headline import (
     with_first_captures,
 )
 from crawlgauge.model.histories.known_alive import KnownAliveFit
+from crawlgauge.model.histories.latent_class import LatentClassFit
 from crawlgauge.model.pairs import pair_data
 from crawlgauge.overlaps.histories import Histories
 from crawlgauge.overlaps.table import OverlapTable
@@ -45,16 +45,18 @@ def make_views(levels=(), *, ratios=(), misfit=0.0, n_thrice=5000.0, sd=0.0, **o
         misfit=misfit,
         sampling_sd=sd,
     )
-    classes = SimpleNamespace(
+    classes = LatentClassFit(
+        log_coverage=np.array(others.get("pattern", [np.nan, -1.1, -0.9, -1.1, -0.9, -0.7])),
+        trap_lags=len(ratios),
         n_classes=others.get("n_classes", 1),
         rmsea=others.get("rmsea", 0.02),
-        log_coverage=np.array(others.get("pattern", [np.nan, -1.1, -0.9, -1.1, -0.9, -0.7])),
     )
+    nothing = np.full(6, np.nan)
     cjs = np.array([np.nan, 0.2, 0.3, 0.4, 0.3, 0.35])
     return Views(
         levels=levels,
-        windows=windows if W in levels else None,
-        classes=classes if LC in levels else None,
+        windows=windows if W in levels else KnownAliveFit(log_coverage=nothing),
+        classes=classes if LC in levels else LatentClassFit(log_coverage=nothing, trap_lags=0),
         cjs=(cjs, 0.8),
         n_thrice=n_thrice,
         sampling_sd=sd,
@@ -200,18 +202,19 @@ def test_two_views_are_too_few():
 def test_avoidance_does_not_exclude_the_best_grade_and_has_no_second_reading():
     found = judge_views(make_views(ratios=[0.1, 0.4]))
     assert found.grade == "A"
-    assert (found.returning, found.absent) == (None, None)
+    assert found.readings is None
 
 
 @pytest.mark.parametrize("ratios", [[1.4], [0.5, 1.2]])
 def test_attraction_excludes_it_and_has_two_readings(ratios):
     found = judge_views(make_views({CJS: -0.8}, ratios=ratios))
     assert found.grade == "B"
-    assert (found.returning, found.absent) == (-1.0, -0.8)
+    logs = np.log([found.readings.returning, found.readings.absent])
+    assert logs == pytest.approx([-1.0, -0.8])
 
 
 def test_neither_reading_exceeds_all():
-    assert judge_views(make_views({CJS: 0.1}, ratios=[1.4])).absent == 0
+    assert judge_views(make_views({CJS: 0.1}, ratios=[1.4])).readings.absent == 1
 
 
 # ----------------------------------------------------------- attraction that is not a memory
@@ -459,7 +462,8 @@ def test_the_range_holds_the_truth_of_the_typical_and_of_every_crawl(seed, kind)
 )
 def test_the_crawlers_memory_is_found(kind, lags, avoids, attracts):
     views, _ = look(7, kind)
-    assert (views.windows.trap_lags, views.avoids, views.attracts) == (lags, avoids, attracts)
+    found = views.windows
+    assert (found.trap_lags, found.avoids, found.attracts) == (lags, avoids, attracts)
     assert views.is_uneven == (kind == "log-normal")
     assert views.classes.trap_lags == lags
 

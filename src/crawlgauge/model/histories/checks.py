@@ -15,19 +15,17 @@ import numpy as np
 from crawlgauge.model.checks import Diagnosis, ShortLag, describe_short_lag, slows_down
 from crawlgauge.model.estimates import Check, CheckSpec
 from crawlgauge.model.histories.data import (
-    Flags,
     HistoryData,
-    Numbers,
     Recaptures,
     count_known_alive,
     count_recaptures,
 )
 from crawlgauge.model.histories.open_population import fit_jolly_seber
+from crawlgauge.model.pairs import Flags, Numbers
 from crawlgauge.model.phrases import count, say
 
 # ------------------------------------------------------------------------------- pooled odds ratios
 
-_MAX_STRATA = 1 << 12
 # Of so many URLs that crawls hold one by one, as many again should be in both or neither.
 _MIN_APART = 5.0
 
@@ -87,8 +85,6 @@ def compare_events(
     6.0
     """
     n_strata = 1 << len(given)
-    if n_strata > _MAX_STRATA:
-        raise ValueError(f"{len(given)} events make too many tables")
     cell = np.zeros(counts.size, dtype=np.int64)
     for event in (*given, first, second):
         cell = 2 * cell + event
@@ -226,11 +222,12 @@ def measure_dependence(data: HistoryData) -> CaptureDependence | None:
             value=near.value - next_but_one.value, error=math.sqrt(float(data.counts @ gain**2))
         )
     of_pairs = [[log_odds(odds, data.counts) for odds in of_lag] for of_lag in pairs]
+    n_alive, n_captured = count_known_alive(data)
     return CaptureDependence(
         by_lag=by_lag,
         memory=memory,
         scatter=_measure_scatter(_group_alike(of_pairs, memory)),
-        captured_share=_captured_share(data),
+        captured_share=float(n_captured.sum() / n_alive.sum()) if n_alive.any() else math.nan,
     )
 
 
@@ -287,11 +284,6 @@ def _measure_scatter(groups: list[list[LogOdds]]) -> Scatter:
         squares += float(weights @ (values - np.average(values, weights=weights)) ** 2)
         n_freedom += len(usable) - 1
     return Scatter(ratio=squares / n_freedom if n_freedom else 1.0, n_freedom=n_freedom)
-
-
-def _captured_share(data: HistoryData) -> float:
-    n_alive, n_captured = count_known_alive(data)
-    return float(n_captured.sum() / n_alive.sum()) if n_alive.any() else math.nan
 
 
 # ------------------------------------------------------------------ the checks, one after the other
@@ -361,7 +353,6 @@ HETEROGENEOUS_CAPTURE = CheckSpec(id="heterogeneous-capture", threshold=0.05)
 # a quarter is four standard errors.
 _PRECISE = 1 / 16
 _CARRIED_ON_TAIL = 0.05
-_DISTANCE = {2: "two", 3: "three"}
 
 
 def check_heterogeneous_capture(
@@ -389,10 +380,11 @@ def check_heterogeneous_capture(
     # The shortest distance that no policy of the crawler reaches.
     _, two, three = dependence.by_lag
     scatter = dependence.scatter
-    lag, odds = (3, three) if _looks_back_two(two, three, scatter) else (2, two)
+    is_reached = _looks_back_two(two, three, scatter)
+    distance, odds = ("three", three) if is_reached else ("two", two)
     if not odds.error < _MAX_ERROR:
         return HETEROGENEOUS_CAPTURE.not_testable(n_urls=data.n_urls, level=level)
-    ratio, distance = math.exp(odds.value), _DISTANCE[lag]
+    ratio = math.exp(odds.value)
     is_material = odds.value > HETEROGENEOUS_CAPTURE.threshold
     if is_material and scatter.is_certain(odds.value, odds.error, _TAIL):
         even = dependence.captured_share
@@ -828,14 +820,12 @@ def resolve_short_lag(
 
 
 def _describe_cause(cause: ShortLagCause, found: ShortLag | None, level: str) -> str:
-    code, cut = cause.cause, ""
+    code, cut, n_lags = cause.cause, "", cause.n_lags
+    last = "the last crawl" if n_lags == 1 else f"one of the last {n_lags} crawls"
     if code == "avoidance" and math.isinf(cause.log_odds):
-        return say("short-lag.never", last=_last(cause), level=level)
-    if code == "re-seeding" and found is not None and found.cut_low is not None:
-        cut = f" {say('short-lag.re-seeding-cut', min_lag=found.n_lags + 1, cut=found.cut_low)}"
+        return say("short-lag.never", last=last, level=level)
+    if code == "re-seeding" and found is not None and found.cuts:
+        least = min(found.cuts)
+        cut = f" {say('short-lag.re-seeding-cut', min_lag=found.n_lags + 1, cut=least)}"
     odds = math.exp(cause.log_odds)
-    return say(f"short-lag.{code}", odds=odds, last=_last(cause), cut=cut, level=level)
-
-
-def _last(cause: ShortLagCause) -> str:
-    return "the last crawl" if cause.n_lags == 1 else f"one of the last {cause.n_lags} crawls"
+    return say(f"short-lag.{code}", odds=odds, last=last, cut=cut, level=level)

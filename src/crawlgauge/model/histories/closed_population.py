@@ -9,8 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from crawlgauge.model.histories.data import HistoryData, Numbers
+from crawlgauge.model.histories.data import HistoryData
 from crawlgauge.model.histories.optimisation import Curve, maximise, variances_at
+from crawlgauge.model.pairs import Numbers
 
 
 def estimate_lincoln_petersen(data: HistoryData) -> float:

@@ -2,18 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawlgauge.model.pairs import freeze_arrays, years_of
+from crawlgauge.model.pairs import Flags, Integers, Numbers, freeze_arrays, years_of
 from crawlgauge.overlaps.histories import Histories, HostGroups
 from crawlgauge.overlaps.table import MISSING, OverlapTable
-
-Numbers = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
 
 # ------------------------------------------------------------------------------ capture histories
 
@@ -65,15 +60,15 @@ class HistoryData:
         return self.counts @ self.captured
 
     @cached_property
-    def first(self) -> NDArray[np.int64]:
+    def first(self) -> Integers:
         """Crawl of the first capture of each history."""
-        first: NDArray[np.int64] = np.argmax(self.captured, axis=1)
+        first: Integers = np.argmax(self.captured, axis=1)
         return first
 
     @cached_property
-    def last(self) -> NDArray[np.int64]:
+    def last(self) -> Integers:
         """Crawl of the last capture of each history."""
-        last: NDArray[np.int64] = self.n_crawls - 1 - np.argmax(self.captured[:, ::-1], axis=1)
+        last: Integers = self.n_crawls - 1 - np.argmax(self.captured[:, ::-1], axis=1)
         return last
 
 
@@ -247,11 +242,8 @@ def count_holdings(table: OverlapTable) -> Holdings | None:
 
 def _pairs_suffice(table: OverlapTable) -> bool:
     """Tell whether every overlap is a known count, and no three crawls overlap each other."""
-    upper = table.n_shared[np.triu_indices(table.n_crawls, k=1)]
-    if np.any(upper == MISSING) or table.se_shared is not None:
+    if np.any(table.n_shared == MISSING) or table.se_shared is not None:
         return False
-    shares = table.n_shared > 0
-    return not any(
-        shares[a, b] and shares[b, c] and shares[a, c]
-        for a, b, c in combinations(range(table.n_crawls), 3)
-    )
+    shares = np.triu(table.n_shared > 0, k=1)
+    # Two crawls that share with one between them must not share with each other.
+    return not np.any((shares @ shares) & shares)

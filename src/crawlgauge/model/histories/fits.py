@@ -4,7 +4,7 @@ What they show is put in the place of what pairs of crawls can only assume.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -21,21 +21,19 @@ from crawlgauge.model.estimates import (
     EstimatorRow,
     FirstCaptures,
     Headline,
-    Readings,
 )
 from crawlgauge.model.histories import closed_population as closed
 from crawlgauge.model.histories import headline, open_population
 from crawlgauge.model.histories.checks import run_history_checks
 from crawlgauge.model.histories.data import (
     HistoryData,
-    Numbers,
     count_holdings,
     count_recaptures,
     history_data,
 )
 from crawlgauge.model.histories.headline import Judgement, Views
 from crawlgauge.model.intervals import growth_coefficients, log_growth
-from crawlgauge.model.pairs import pair_data, years_of
+from crawlgauge.model.pairs import Numbers, pair_data, years_of
 from crawlgauge.model.paper import TOO_MANY_ZEROS
 from crawlgauge.model.phrases import percent, say
 from crawlgauge.model.ranges import half_life_years
@@ -60,30 +58,20 @@ class Fitted(NamedTuple):
     note: str = ""
 
 
-class Estimator(NamedTuple):
-    """Its name, by which ``sentences.toml`` says what it assumes, and how it is fitted."""
-
-    name: str
-    fit: Callable[..., Fitted | None]
-
-
 def list_estimators(
-    estimators: Iterable[Estimator], *evidence: object, n_newest: float
+    estimators: Mapping[str, Fitted | None], *, n_newest: float
 ) -> tuple[EstimatorRow, ...]:
     """List a row for each estimator that gives a coverage.
 
     Parameters
     ----------
     estimators
-        Those to fit.
-    evidence
-        What they are fitted to.
+        What each says, by the name under which ``sentences.toml`` says what it assumes.
     n_newest
         URLs of the newest crawl: all of them.
     """
     rows = []
-    for name, fit in estimators:
-        fitted = fit(*evidence)
+    for name, fitted in estimators.items():
         if fitted is None or (fitted.typical is None and np.isnan(fitted.coverage).all()):
             continue
         typical, population = fitted.typical, fitted.population
@@ -116,10 +104,10 @@ def _geometric_mean(coverage: Numbers) -> float:
 
 
 def _known_alive(_: HistoryData, views: Views | None) -> Fitted | None:
-    if views is None or views.windows is None:
+    if views is None or "known-alive" not in views.levels:
         return None
-    logs = views.windows.log_coverage
-    return Fitted(exponentials(logs), typical=math.exp(logs[np.isfinite(logs)].mean()))
+    typical = math.exp(views.levels["known-alive"])
+    return Fitted(exponentials(views.windows.log_coverage), typical=typical)
 
 
 def _cormack_jolly_seber(data: HistoryData, views: Views | None) -> Fitted:
@@ -182,33 +170,31 @@ def _window(data: HistoryData) -> str:
 
 
 def _latent_class(_: HistoryData, views: Views | None) -> Fitted | None:
-    fit = None if views is None else views.classes
-    if fit is None or math.isnan(fit.log_typical):
+    if views is None or "latent-class" not in views.levels:
         return None
+    fit = views.classes
     return Fitted(
         exponentials(fit.log_coverage),
         persistence=math.exp(fit.log_persistence),
-        typical=math.exp(fit.log_typical),
+        typical=math.exp(views.levels["latent-class"]),
         note=say(f"lags.{min(fit.trap_lags, 2)}", n=fit.trap_lags),
     )
 
 
-HISTORY_ESTIMATORS = (
-    Estimator("known-alive", _known_alive),
-    Estimator("cjs", _cormack_jolly_seber),
-    Estimator("jolly-seber", _jolly_seber),
-    Estimator("manly-parr", lambda data, _: Fitted(open_population.fit_manly_parr(data))),
-    Estimator(
-        "rested-manly-parr", lambda data, _: Fitted(open_population.fit_rested_manly_parr(data))
-    ),
-    Estimator("lincoln-petersen", _close(closed.estimate_lincoln_petersen, 2)),
-    Estimator("chapman", _close(closed.estimate_chapman, 2)),
-    Estimator("schnabel", _close(closed.estimate_schnabel)),
-    Estimator("chao", _close(closed.estimate_chao)),
-    Estimator("loglinear-mt", _even_loglinear),
-    Estimator("loglinear-mth", _uneven_loglinear),
-    Estimator("latent-class", _latent_class),
-)
+HISTORY_ESTIMATORS: dict[str, Callable[[HistoryData, Views | None], Fitted | None]] = {
+    "known-alive": _known_alive,
+    "cjs": _cormack_jolly_seber,
+    "jolly-seber": _jolly_seber,
+    "manly-parr": lambda data, _: Fitted(open_population.fit_manly_parr(data)),
+    "rested-manly-parr": lambda data, _: Fitted(open_population.fit_rested_manly_parr(data)),
+    "lincoln-petersen": _close(closed.estimate_lincoln_petersen, 2),
+    "chapman": _close(closed.estimate_chapman, 2),
+    "schnabel": _close(closed.estimate_schnabel),
+    "chao": _close(closed.estimate_chao),
+    "loglinear-mt": _even_loglinear,
+    "loglinear-mth": _uneven_loglinear,
+    "latent-class": _latent_class,
+}
 
 
 # ----------------------------------------------------------------------------------------- all fits
@@ -228,8 +214,6 @@ class HistoryFits:
         What several estimators say; None with fewer than five crawls.
     judgement
         The coverage that follows, or None.
-    why_none
-        Why there is none, in words.
     rows
         All estimators from histories, with a place for each crawl of the table.
     checks
@@ -245,7 +229,6 @@ class HistoryFits:
     positions: tuple[int, ...]
     views: Views | None
     judgement: Judgement | None
-    why_none: str
     rows: tuple[EstimatorRow, ...]
     checks: tuple[Check, ...]
     recapture: Numbers | None = None
@@ -272,17 +255,14 @@ def fit_histories(
     if data is None:
         return None
     kept = np.flatnonzero(~headline.too_small(data.sizes)).tolist()
-    large, of_large = table, data if len(kept) == table.n_crawls else None
-    if of_large is None:
-        large = keep_crawls(table, kept)
-        of_large = history_data(large)
+    large = keep_crawls(table, kept)
+    # Large crawls hold URLs, so that there always are histories of them.
+    of_large = data if large is table else history_data(large) or data
     views = None
-    rows: tuple[EstimatorRow, ...] = ()
-    if of_large is not None:
-        if len(kept) >= headline.MIN_CRAWLS:
-            views = headline.find_views(of_large, pair_data(large))
-        n_newest = float(large.crawls[-1].n_urls)
-        rows = list_estimators(HISTORY_ESTIMATORS, of_large, views, n_newest=n_newest)
+    if len(kept) >= headline.MIN_CRAWLS:
+        views = headline.find_views(of_large, pair_data(large))
+    fitted = {name: fit(of_large, views) for name, fit in HISTORY_ESTIMATORS.items()}
+    rows = list_estimators(fitted, n_newest=float(large.crawls[-1].n_urls))
     positions = tuple(first + place for place in kept)
     judgement = None if views is None else headline.judge_views(views)
     recapture = memory_factor = None
@@ -295,7 +275,6 @@ def fit_histories(
         positions=positions,
         views=views,
         judgement=judgement,
-        why_none=_why_none(views),
         rows=tuple(_place(row, positions, n_crawls) for row in rows),
         checks=run_history_checks(data, diagnosis, checks),
         recapture=recapture,
@@ -343,17 +322,18 @@ def refine_estimates(by_pairs: Estimates, fits: HistoryFits, table: OverlapTable
         The overlaps.
     """
     refined = replace(by_pairs, estimators=(*by_pairs.estimators, *fits.rows), checks=fits.checks)
+    why_none = _why_none(fits.views)
     if fits.views is None:
-        reason = say("grade.none-but-pairs", reason=fits.why_none)
+        reason = say("grade.none-but-pairs", reason=why_none)
         return replace(refined, agreement=Agreement(spread=None, grade="none", reason=reason))
     if fits.judgement is None:
-        return _without_number(refined, fits)
+        return _without_number(refined, why_none)
     return _lead_with(refined, fits, fits.views, fits.judgement, table)
 
 
-def _without_number(estimates: Estimates, fits: HistoryFits) -> Estimates:
+def _without_number(estimates: Estimates, reason: str) -> Estimates:
     """Take back what pairs say of coverage: the histories tell too little to believe it."""
-    unknown = Estimate.unknown(f"not identifiable: {fits.why_none}")
+    unknown = Estimate.unknown(f"not identifiable: {reason}")
     persistence, half_life = (
         unknown if known.reason == TOO_MANY_ZEROS else known
         for known in (estimates.persistence, estimates.half_life_years)
@@ -363,7 +343,7 @@ def _without_number(estimates: Estimates, fits: HistoryFits) -> Estimates:
         headline=Headline(
             coverage=unknown,
             estimator=None,
-            statement=say("headline.histories-unknown", reason=fits.why_none),
+            statement=say("headline.histories-unknown", reason=reason),
         ),
         newest=replace(estimates.newest, coverage=unknown, population=unknown),
         persistence=persistence,
@@ -374,9 +354,7 @@ def _without_number(estimates: Estimates, fits: HistoryFits) -> Estimates:
             replace(row, coverage=unknown, population=unknown, note="")
             for row in estimates.per_crawl
         ),
-        agreement=Agreement(
-            spread=None, grade="none", reason=say("grade.none", reason=fits.why_none)
-        ),
+        agreement=Agreement(spread=None, grade="none", reason=say("grade.none", reason=reason)),
     )
 
 
@@ -426,9 +404,7 @@ def _lead_with(
         agreement=Agreement(
             spread=judgement.spread, grade=judgement.grade, reason=_describe_grade(judgement, views)
         ),
-        readings=None
-        if judgement.returning is None or judgement.absent is None
-        else Readings(returning=math.exp(judgement.returning), absent=math.exp(judgement.absent)),
+        readings=judgement.readings,
         first_captures=first_captures,
     )
 
@@ -536,12 +512,12 @@ def _describe_grade(judgement: Judgement, views: Views) -> str:
             high=high,
         )
     ]
-    n_lags = 0 if views.windows is None else views.windows.trap_lags
+    n_lags = views.windows.trap_lags
     if n_lags and not judgement.has_no_memory:
         last = "the last crawl" if n_lags == 1 else f"the last {n_lags} crawls"
-        what = "avoids" if views.avoids else "repeats"
+        what = "avoids" if views.windows.avoids else "repeats"
         parts.append(say("grade.policy", what=what, last=last))
-    if judgement.misfit > headline.MAX_MISFIT:
+    if views.windows.misfit > headline.MAX_MISFIT:
         parts.append(say("grade.misfit"))
     if "latent-class" not in views.levels and not judgement.has_no_memory:
         parts.append(say("grade.no-classes"))

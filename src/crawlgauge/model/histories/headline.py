@@ -12,22 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crawlgauge.model.estimates import Grade
-from crawlgauge.model.histories.data import (
-    Flags,
-    HistoryData,
-    Numbers,
-    count_known_alive,
-    count_recaptures,
-)
-from crawlgauge.model.histories.known_alive import KnownAliveFit, fit_known_alive
+from crawlgauge.model.estimates import Grade, Readings
+from crawlgauge.model.histories import open_population
+from crawlgauge.model.histories.data import HistoryData, count_known_alive, count_recaptures
+from crawlgauge.model.histories.known_alive import KnownAliveFit, count_recent, fit_known_alive
 from crawlgauge.model.histories.latent_class import LatentClassFit, fit_latent_class
-from crawlgauge.model.histories.open_population import (
-    fit_cormack_jolly_seber,
-    fit_manly_parr,
-    fit_rested_manly_parr,
-)
-from crawlgauge.model.pairs import PairData
+from crawlgauge.model.pairs import Flags, Numbers, PairData
 from crawlgauge.model.ranges import is_telling
 from crawlgauge.model.two_way import fit_columns
 
@@ -109,8 +99,8 @@ class Views:
     """
 
     levels: Mapping[str, float]
-    windows: KnownAliveFit | None
-    classes: LatentClassFit | None
+    windows: KnownAliveFit
+    classes: LatentClassFit
     cjs: tuple[Numbers, float]
     n_thrice: float
     sampling_sd: float
@@ -125,24 +115,12 @@ class Views:
     @property
     def is_uneven(self) -> bool:
         """Whether URLs were found to differ in how readily they are captured, or how they live."""
-        return (self.windows is not None and self.windows.is_uneven) or (
-            self.classes is not None and self.classes.n_classes > 1
-        )
+        return self.windows.is_uneven or self.classes.n_classes > 1
 
     @property
     def classes_hold(self) -> bool:
         """Whether latent classes reproduce the histories."""
-        return self.classes is not None and self.classes.rmsea <= _MAX_RMSEA
-
-    @property
-    def avoids(self) -> bool:
-        """Whether the crawler was found to avoid what it captured lately."""
-        return self.windows is not None and self.windows.avoids
-
-    @property
-    def attracts(self) -> bool:
-        """Whether captures were found to attract captures."""
-        return self.windows is not None and self.windows.attracts
+        return self.classes.rmsea <= _MAX_RMSEA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,16 +135,13 @@ class Judgement:
         ``A``: trust it. ``B``: trust its size. ``C``: only the range.
     lowest, highest
         Name and logarithm of the coverage of the views farthest apart of those compared.
-    misfit
-        Of the windows.
     n_views
         How many were compared.
     has_no_memory
         Whether captures seem to attract captures and yet no memory explains them, so that latent
         classes, which would take it for one, have no say.
-    returning, absent
-        Where captures attract captures, the two readings of it: the crawler returns to what it
-        holds, or URLs go absent for a while; None elsewhere.
+    readings
+        Where captures attract captures, what either reading of it says; None elsewhere.
     """
 
     value: float
@@ -175,11 +150,9 @@ class Judgement:
     grade: Grade
     lowest: tuple[str, float]
     highest: tuple[str, float]
-    misfit: float
     n_views: int
     has_no_memory: bool
-    returning: float | None
-    absent: float | None
+    readings: Readings | None
 
     @property
     def spread(self) -> float:
@@ -210,40 +183,39 @@ def find_views(data: HistoryData, pairs: PairData) -> Views:
         Overlaps of the same crawls.
     """
     windows = fit_known_alive(data)
-    lags = 0 if windows is None else windows.trap_lags
-    classes = fit_latent_class(data, trap_lags=lags)
-    cjs = fit_cormack_jolly_seber(count_recaptures(data))
-    beyond = lags if windows is not None and windows.avoids else 0
-    manly_parr = fit_manly_parr(data)
-    two_way = None
-    if pairs.n_crawls >= beyond + MIN_CRAWLS - 1:
-        # Pairs of crawls that no memory connects.
-        two_way = fit_columns(pairs, (np.abs(pairs.end - pairs.start) > beyond)[None])
+    classes = fit_latent_class(data, trap_lags=windows.trap_lags)
+    cjs = open_population.fit_cormack_jolly_seber(count_recaptures(data))
+    beyond = windows.trap_lags if windows.avoids else 0
+    manly_parr = open_population.fit_manly_parr(data)
+    # Pairs of crawls that no memory connects, where enough of them are left.
+    apart = np.abs(pairs.end - pairs.start) > beyond
+    two_way = fit_columns(pairs, apart[None] & (pairs.n_crawls >= beyond + MIN_CRAWLS - 1))
+    rested = open_population.fit_rested_manly_parr(data, rest=max(beyond, 1))
     found = {
-        "known-alive": None if windows is None else windows.log_coverage,
-        "latent-class": None if classes is None else classes.log_coverage,
-        "rested-manly-parr": _log(fit_rested_manly_parr(data, rest=max(beyond, 1))),
-        "two-way": None if two_way is None else two_way.level[0],
+        "known-alive": windows.log_coverage,
+        "latent-class": classes.log_coverage,
+        "rested-manly-parr": _log(rested),
+        "two-way": two_way.level[0],
         "cjs": _log(cjs[0]),
         "manly-parr": _log(manly_parr),
     }
-    levels = {name: level for name, row in found.items() if (level := _typical(row)) is not None}
+    inside = {name: row[1:-1][np.isfinite(row[1:-1])] for name, row in found.items()}
     known = manly_parr > 0
     held = (manly_parr * count_known_alive(data)[0])[known]
     counted = math.sqrt(float(np.sum((1 - manly_parr[known]) / held))) / max(held.size, 1)
     return Views(
-        levels=levels,
+        levels={name: float(logs.mean()) for name, logs in inside.items() if logs.size},
         windows=windows,
         classes=classes,
         cjs=cjs,
         n_thrice=float(data.counts[data.captured.sum(axis=1) >= 3].sum()),  # noqa: PLR2004 - thrice
-        sampling_sd=max(counted, 0.0 if windows is None else windows.sampling_sd),
+        sampling_sd=max(counted, windows.sampling_sd),
         persistence={
             name: min(log, 0.0)
             for name, log in (
-                ("two-way", math.nan if two_way is None else float(two_way.slope[0])),
+                ("two-way", float(two_way.slope[0])),
                 ("cjs", float(np.log(cjs[1]))),
-                ("latent-class", math.nan if classes is None else classes.log_persistence),
+                ("latent-class", classes.log_persistence),
             )
             if math.isfinite(log)
         },
@@ -251,18 +223,12 @@ def find_views(data: HistoryData, pairs: PairData) -> Views:
     )
 
 
-def _memory_factor(data: HistoryData, windows: KnownAliveFit | None) -> Numbers:
+def _memory_factor(data: HistoryData, windows: KnownAliveFit) -> Numbers:
     factor = np.ones(data.n_crawls)
-    if windows is None or not windows.avoids:
-        return factor
-    for crawl in range(1, data.n_crawls):
-        left = data.captured[:, crawl].copy()
-        size = float(data.counts[left].sum())
-        for since, ratio in enumerate(windows.revisits[:crawl], start=1):
-            recent = left & data.captured[:, crawl - since]
-            left &= ~recent
-            share = float(data.counts[recent].sum()) / max(size, 1.0)
-            factor[crawl] += share * (1 / max(ratio, _MIN_RATIO) - 1)
+    if windows.avoids:
+        shares = count_recent(data, data.counts[:, None])[..., 0].T / np.maximum(data.sizes, 1.0)
+        for share, ratio in zip(shares[1:], windows.revisits, strict=False):
+            factor += share * (1 / max(ratio, _MIN_RATIO) - 1)
     return factor
 
 
@@ -278,11 +244,11 @@ def judge_views(views: Views) -> Judgement | None:
     has_both = "known-alive" in levels and "latent-class" in levels
     if views.n_thrice < MIN_SEEN_THRICE or not levels.keys() & {"known-alive", "latent-class"}:
         return None
-    misfit = 0.0 if views.windows is None else views.windows.misfit
+    misfit, attracts = views.windows.misfit, views.windows.attracts
     # Too few misses to tell memory, or one that does not reproduce the windows, is no memory: URLs
     # come and go, or whole hosts do.
     has_no_memory = (
-        views.attracts
+        attracts
         and "cjs" in levels
         and (
             levels.get("manly-parr", -math.inf) >= _NEARLY_COMPLETE
@@ -317,14 +283,17 @@ def judge_views(views: Views) -> Judgement | None:
         or views.n_thrice < ENOUGH_SEEN_THRICE
     ):
         grade = "C"
-    elif spread <= widest_a and misfit <= _MISFIT_A and not views.attracts:
+    elif spread <= widest_a and misfit <= _MISFIT_A and not attracts:
         grade = "A"
-    reaches = high + margin + (_ABOVE * spread if views.attracts else 0.0)
-    has_readings = views.attracts and "cjs" in levels
+    reaches = high + margin + (_ABOVE * spread if attracts else 0.0)
     upper = max(min(reaches, 0.0), value)
     lower = low - margin - (_BELOW_UNEVEN if views.is_uneven else _BELOW) * spread
     if not is_telling(math.exp(lower), math.exp(upper)):
         return None
+    readings = None
+    if attracts and "cjs" in levels:
+        returning, absent = levels["known-alive"], min(levels["cjs"], 0.0)
+        readings = Readings(returning=math.exp(returning), absent=math.exp(absent))
     return Judgement(
         value=value,
         low=lower,
@@ -332,11 +301,9 @@ def judge_views(views: Views) -> Judgement | None:
         grade=grade,
         lowest=lowest,
         highest=highest,
-        misfit=misfit,
         n_views=len(compared),
         has_no_memory=has_no_memory,
-        returning=levels.get("known-alive") if has_readings else None,
-        absent=min(levels["cjs"], 0.0) if has_readings else None,
+        readings=readings,
     )
 
 
@@ -387,7 +354,7 @@ def spread_over_crawls(judgement: Judgement, views: Views) -> Numbers:
         The typical coverage, and what it rests on.
     """
     pattern = views.log_cjs
-    if views.classes is not None and not judgement.has_no_memory:
+    if "latent-class" in views.levels and not judgement.has_no_memory:
         pattern = np.minimum(views.classes.log_coverage, 0.0)
     inside = np.isfinite(pattern)
     inside[[0, -1]] = False
@@ -429,12 +396,3 @@ def _log(shares: Numbers) -> Numbers:
     logs = np.full(shares.shape, np.nan)
     np.log(shares, out=logs, where=shares > 0)
     return logs
-
-
-def _typical(log_coverage: Numbers | None) -> float | None:
-    """Return the mean over all crawls but the first and the last, where it is known."""
-    if log_coverage is None:
-        return None
-    inside = log_coverage[1:-1]
-    known = inside[np.isfinite(inside)]
-    return float(known.mean()) if known.size else None

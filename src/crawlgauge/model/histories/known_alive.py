@@ -21,8 +21,9 @@ from typing import Literal
 
 import numpy as np
 
-from crawlgauge.model.histories.data import HistoryData, Numbers, count_known_alive
+from crawlgauge.model.histories.data import HistoryData, count_known_alive
 from crawlgauge.model.histories.optimisation import curvature_at, minimise_within
+from crawlgauge.model.pairs import Numbers
 
 # ------------------------------------------------------------------------------------- windows
 
@@ -134,7 +135,7 @@ def count_windows(data: HistoryData) -> WindowCounts:
     n_known, n_held = count_known_alive(data)
     return WindowCounts(
         interiors=_count_interiors(data, counts),
-        recent=_count_recent(data, counts),
+        recent=count_recent(data, counts),
         shared=np.stack([captured[rows].T @ counts[rows] for rows in data.captured.T]),
         n_known=n_known,
         n_held=n_held,
@@ -165,7 +166,8 @@ def _count_interiors(data: HistoryData, counts: Numbers) -> tuple[Numbers, ...]:
     )
 
 
-def _count_recent(data: HistoryData, counts: Numbers) -> Numbers:
+def count_recent(data: HistoryData, counts: Numbers) -> Numbers:
+    """Count the captures of each crawl by crawls since the last one, as in `WindowCounts`."""
     captured, n_crawls = data.captured, data.n_crawls
     recent = np.zeros((n_crawls, MAX_TRAP_LAGS + 1, counts.shape[1]))
     for crawl in range(n_crawls):
@@ -792,10 +794,10 @@ class KnownAliveFit:
     """
 
     log_coverage: Numbers
-    revisits: tuple[float, ...]
-    is_uneven: bool
-    misfit: float
-    sampling_sd: float
+    revisits: tuple[float, ...] = ()
+    is_uneven: bool = False
+    misfit: float = 0.0
+    sampling_sd: float = 0.0
 
     @property
     def trap_lags(self) -> int:
@@ -813,8 +815,8 @@ class KnownAliveFit:
         return bool(self.revisits) and not self.avoids
 
 
-def fit_known_alive(data: HistoryData) -> KnownAliveFit | None:
-    """Estimate coverage from known-alive windows; None if they leave that of every crawl open.
+def fit_known_alive(data: HistoryData) -> KnownAliveFit:
+    """Estimate coverage from known-alive windows; NaN for every crawl that they leave open.
 
     Parameters
     ----------
@@ -823,23 +825,22 @@ def fit_known_alive(data: HistoryData) -> KnownAliveFit | None:
     """
     counts = count_windows(data)
     if counts.n_windows == 0:
-        return None
+        return KnownAliveFit(log_coverage=np.full(data.n_crawls, np.nan))
     even, uneven = _choose_memory(counts)
-    misfit = _better(even, uneven).misfit
-    if misfit > _BAD_FIT:
-        even, uneven, misfit = _prove_longer_memory(counts) or (even, uneven, misfit)
+    if _better(even, uneven).misfit > _BAD_FIT:
+        even, uneven = _prove_longer_memory(counts) or (even, uneven)
     gain = (even.criterion - uneven.criterion) / even.redundancy
     fit = uneven if gain >= _MIN_GAIN else even
     if fit.model.trap_lags > _USUAL_LAGS:
         fit = _better(even, uneven)
     log_coverage = _log_coverage(fit.model, fit.vector[None])[0]
     if not np.isfinite(log_coverage).any():
-        return None
+        return KnownAliveFit(log_coverage=log_coverage)
     return KnownAliveFit(
         log_coverage=log_coverage,
         revisits=_revisits(fit),
         is_uneven=fit.model.is_uneven,
-        misfit=misfit,
+        misfit=_better(even, uneven).misfit,
         sampling_sd=max(_sampling_sd(fit, columns) for columns in counts.group_kinds),
     )
 
@@ -869,7 +870,7 @@ def _choose_memory(counts: WindowCounts) -> tuple[WindowFit, WindowFit]:
     )
 
 
-def _prove_longer_memory(counts: WindowCounts) -> tuple[WindowFit, WindowFit, float] | None:
+def _prove_longer_memory(counts: WindowCounts) -> tuple[WindowFit, WindowFit] | None:
     """Return the first longer memory that reproduces the windows and is avoidance throughout.
 
     By the criterion alone, archives of whole hosts or in rotation would get one that is none.
@@ -878,8 +879,8 @@ def _prove_longer_memory(counts: WindowCounts) -> tuple[WindowFit, WindowFit, fl
     for lags in range(_USUAL_LAGS + 1, longest + 1):
         both = _fit_both(counts, lags)
         # Which of them is better costs more to know than whether one of them would do.
-        if any(_is_proven(fit) for fit in both) and _is_proven(fit := _better(*both)):
-            return *both, fit.misfit
+        if any(_is_proven(fit) for fit in both) and _is_proven(_better(*both)):
+            return both
     return None
 
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crawlgauge.model.histories.data import Flags, HistoryData, Numbers
-from crawlgauge.model.histories.known_alive import MAX_TRAP_LAGS
+from crawlgauge.model.histories.data import HistoryData
+from crawlgauge.model.pairs import Flags, Integers, Numbers
 
 # ---------------------------------- capture histories cut into steps from one capture to the next
 
@@ -53,7 +52,7 @@ class HistoryPaths:
 
     n_crawls: int
     counts: Numbers
-    first: NDArray[np.int64]
+    first: Integers
     parts: Any
     parts_transposed: Any
     totals: Numbers
@@ -499,33 +498,26 @@ class LatentClassFit:
 
     Parameters
     ----------
-    n_classes
-        1 or 2.
-    trap_lags
-        For how many crawls a capture changes the chance of the next.
     log_coverage
         For each crawl; NaN where it is not identifiable.
+    trap_lags
+        For how many crawls a capture changes the chance of the next.
+    n_classes
+        1 or 2.
     log_persistence
         Logarithm of the share of living URLs that live on for a year.
     rmsea
         Root mean square error of approximation of the histories given their first captures.
     """
 
-    n_classes: int
-    trap_lags: int
     log_coverage: Numbers
-    log_persistence: float
-    rmsea: float
-
-    @property
-    def log_typical(self) -> float:
-        """Mean logarithm of the coverage over the crawls but the first and last; NaN without."""
-        inner = self.log_coverage[1:-1]
-        known = inner[~np.isnan(inner)]
-        return float(known.mean()) if known.size else math.nan
+    trap_lags: int
+    n_classes: int = 1
+    log_persistence: float = math.nan
+    rmsea: float = math.inf
 
 
-def fit_latent_class(data: HistoryData, *, trap_lags: int) -> LatentClassFit | None:
+def fit_latent_class(data: HistoryData, *, trap_lags: int) -> LatentClassFit:
     """Fit one and two classes and return the better one that can be believed.
 
     The work is bounded: a fixed number of starts and steps, over 100,000 distinct histories at
@@ -540,20 +532,19 @@ def fit_latent_class(data: HistoryData, *, trap_lags: int) -> LatentClassFit | N
 
     Returns
     -------
-    LatentClassFit or None
-        None with fewer than five crawls, with fewer than four beyond the trap lags, if all crawls
-        are of the same date, if no crawl but the first and last shares enough with the earlier
-        ones, or if hardly any URL is captured again after the trap lags.
+    LatentClassFit
+        Its coverage is NaN with fewer than five crawls, with fewer than four beyond the trap lags,
+        if all crawls are of the same date, if no crawl but the first and last shares enough with
+        the earlier ones, or if hardly any URL is captured again after the trap lags.
     """
-    if not 0 <= trap_lags <= MAX_TRAP_LAGS:
-        raise ValueError(f"trap_lags must be 0 to {MAX_TRAP_LAGS}, not {trap_lags}")
     n = data.n_crawls
+    unknown = LatentClassFit(log_coverage=np.full(n, np.nan), trap_lags=trap_lags)
     if n < max(_FEWEST_CRAWLS, trap_lags + _CRAWLS_BEYOND_LAGS) or np.ptp(data.years) <= 0:
-        return None
+        return unknown
     sample = thin_histories(data, _MAX_HISTORIES)
     paths = history_paths(sample)
     if not is_identifiable(paths, trap_lags):
-        return None
+        return unknown
     intervals = np.diff(sample.years)
     unit_years = float(intervals.mean())
     of_one, of_two = (

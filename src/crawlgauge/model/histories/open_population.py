@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from crawlgauge.model.histories.data import HistoryData, Numbers, Recaptures, count_known_alive
+from crawlgauge.model.histories.data import HistoryData, Recaptures, count_known_alive
 from crawlgauge.model.histories.optimisation import Curve, Maximum, maximise, variances_at
-from crawlgauge.model.pairs import MAX_LOG
+from crawlgauge.model.pairs import MAX_LOG, Numbers
 
 # --------------------------------------------------------------------- Cormack, Jolly and Seber
 

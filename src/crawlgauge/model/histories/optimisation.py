@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crawlgauge.model.histories.data import Flags, Numbers
+from crawlgauge.model.pairs import Flags, Numbers
 
 Curve = tuple[float, Numbers, Numbers]
 """A log-likelihood at one point, with its first and second derivatives."""
@@ -224,10 +224,7 @@ def _update(guess: Numbers, step: Numbers, change: Numbers) -> Numbers:
         part = (1 - _DAMPING) * expected / (expected - measured)
         change = part * change + (1 - part) * along
         measured = float(step @ change)
-    updated: Numbers = (
-        guess - np.outer(along, along) / expected + np.outer(change, change) / measured
-    )
-    return updated
+    return guess - np.outer(along, along) / expected + np.outer(change, change) / measured
 
 
 def _make_positive(curvature: Numbers) -> Numbers:
