@@ -145,18 +145,18 @@ URNS = {
 @pytest.mark.parametrize("name", URNS)
 def test_mean_and_covariance_are_those_of_the_sets(name):
     settings = UrnSettings(**{"dates": DatePlan(n_crawls=4), "population": 800, **URNS[name]})
-    moments = compute_moments(make_plan(settings, 1))
+    first, last, mean, covariance = compute_moments(make_plan(settings, 1))
     n_draws = 2000
     drawn = np.array(
         [
-            count_archive(draw_sets(settings, seed=seed)).n_shared[moments.first, moments.last]
+            count_archive(draw_sets(settings, seed=seed)).n_shared[first, last]
             for seed in range(n_draws)
         ]
     )
-    variance = np.diag(moments.covariance)
-    assert np.all(np.abs(drawn.mean(axis=0) - moments.mean) < 4 * np.sqrt(variance / n_draws))
+    variance = np.diag(covariance)
+    assert np.all(np.abs(drawn.mean(axis=0) - mean) < 4 * np.sqrt(variance / n_draws))
     scale = np.sqrt(np.outer(variance, variance))
-    correlation = moments.covariance / scale
+    correlation = covariance / scale
     # The standard error of a covariance, from the normal law.
     se = np.sqrt((1 + correlation**2) / n_draws)
     assert np.all(np.abs(np.cov(drawn.T) / scale - correlation) < 4.5 * se)
