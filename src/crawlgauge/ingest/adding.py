@@ -47,7 +47,7 @@ from crawlgauge.sources.reading import (
     read_inputs,
     total_bytes,
 )
-from crawlgauge.sources.remote import RemotePath, interruptible, is_remote
+from crawlgauge.sources.remote import RemotePath, interruptible, is_remote, wait_for
 from crawlgauge.sources.what_counts import DEFAULT_RATE
 from crawlgauge.store.catalogue import Store, store_for_adding
 from crawlgauge.store.crawl_set import CrawlSet, Manifest
@@ -773,7 +773,7 @@ def _add_in_order(
     with ThreadPoolExecutor(n_at_once) as pool:
         jobs = [pool.submit(add_interruptibly, crawl) for crawl in crawls]
         try:
-            yield from (job.result() for job in jobs)
+            yield from map(wait_for, jobs)
         finally:
             # In the end there is nothing left to stop, unless one has failed or the user wants to.
             must_stop.set()

@@ -24,6 +24,7 @@ from crawlgauge.locations import DEFAULT_STORE, StrPath
 from crawlgauge.overlaps.files import write_overlaps
 from crawlgauge.overlaps.histories import MAX_HISTORY_CRAWLS, Histories
 from crawlgauge.simulate.archive import Ints, SimulatedArchive, SimulatedTable, Truth, make_table
+from crawlgauge.sources.remote import map_in_threads
 from crawlgauge.store.files import partial_file
 
 __all__ = ["FILE_FORMS", "count_archive", "write_simulation"]
@@ -408,7 +409,7 @@ def _write_crawls(
 
     pool = ThreadPoolExecutor(max_workers=workers or os.cpu_count())
     try:
-        for n_done, _ in enumerate(pool.map(write, range(len(paths))), start=1):
+        for n_done, _ in enumerate(map_in_threads(pool, write, range(len(paths))), start=1):
             if progress is not None:
                 progress(n_done, len(paths))
     finally:

@@ -23,7 +23,7 @@ from crawlgauge.sources.cdx_server import Answer, is_query
 from crawlgauge.sources.decompress import Stream
 from crawlgauge.sources.detect import find_format
 from crawlgauge.sources.inputs import InputFiles, can_be_reread, identify_file
-from crawlgauge.sources.remote import AnyPath, interruptible, is_remote
+from crawlgauge.sources.remote import AnyPath, interruptible, is_remote, wait_for
 from crawlgauge.sources.sitemap import looks_like_sitemap_index, read_sitemap_index
 from crawlgauge.sources.wacz import looks_like_wacz, open_wacz
 from crawlgauge.sources.what_counts import Settings
@@ -203,7 +203,7 @@ class _Readers:
             try:
                 jobs += [pool.submit(self._read, *item) for item in enumerate(readings)]
                 for job in jobs:
-                    job.result()
+                    wait_for(job)
             finally:
                 # In the end there is nothing left to stop, unless one has failed or the user wants
                 # to.

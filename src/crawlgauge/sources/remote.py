@@ -30,6 +30,7 @@ from crawlgauge._version import __version__
 from crawlgauge.errors import SourceError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
     from http.client import HTTPResponse
 
 BLOCK_BYTES: Final = 1 << 23
@@ -39,6 +40,7 @@ REDIRECT_VARIABLE = "CRAWLGAUGE_REDIRECT_HOSTS"
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
+S = TypeVar("S")
 
 # --- Names -----------------------------------------------------------------------------------
 
@@ -367,6 +369,32 @@ def sleep(seconds: float) -> None:
     while (left := end - time.monotonic()) > 0:
         _check_interruption()
         time.sleep(min(left, _POLL_SECONDS))
+
+
+def wait_for(job: "Future[T]") -> T:
+    """Return the result of what another thread does, unless interrupted meanwhile.
+
+    The system may hand a signal to any thread. If it is another one, a main thread that waits
+    without a limit hears of it when its waiting is over.
+    """
+    from concurrent.futures import wait
+
+    while not job.done():
+        _check_interruption()
+        wait([job], _POLL_SECONDS)
+    return job.result()
+
+
+def map_in_threads(
+    pool: "Executor", action: Callable[[S], T], items: Iterable[S]
+) -> Generator[T, None, None]:
+    """Yield what an action gives for each item, in order; begin no more of them if interrupted."""
+    jobs = [pool.submit(action, item) for item in items]
+    try:
+        yield from map(wait_for, jobs)
+    finally:
+        for job in jobs:
+            job.cancel()
 
 
 class _Pump(Generic[T]):

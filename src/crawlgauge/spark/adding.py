@@ -41,7 +41,7 @@ from crawlgauge.sources.decompress import STDIN, Stream
 from crawlgauge.sources.detect import find_format
 from crawlgauge.sources.inputs import InputFiles, can_be_reread, identify_file
 from crawlgauge.sources.reading import ReadingProgress, ReadInputs
-from crawlgauge.sources.remote import RemotePath, is_remote
+from crawlgauge.sources.remote import RemotePath, is_remote, map_in_threads
 from crawlgauge.sources.what_counts import Settings
 from crawlgauge.spark import tasks
 from crawlgauge.spark.session import Watcher, count_cores, explain_failure, map_items, watch_tasks
@@ -349,7 +349,8 @@ def _look_at_all(inputs: InputFiles, settings: Settings) -> Iterator[Piece]:
     """Yield all inputs in order; those that an index leads to stand before it, as when read."""
     known = {identify_file(name) for name in inputs.names}
     with ThreadPoolExecutor(_N_THREADS) as pool:
-        for found in pool.map(lambda name: _look(name, inputs, settings), inputs.names):
+        look = partial(_look, inputs=inputs, settings=settings)
+        for found in map_in_threads(pool, look, inputs.names):
             for part in found.leads_to:
                 if identify_file(part) not in known:
                     known.add(identify_file(part))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from crawlgauge.crawl import check_label
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.rules import BY_URL, LEVELS, RULES, KeyRule, check_level, rule_of
-from crawlgauge.sources.remote import AnyPath, ObjectChanged, RemotePath
+from crawlgauge.sources.remote import AnyPath, ObjectChanged, RemotePath, map_in_threads
 from crawlgauge.store.crawl_set import MANIFEST_NAME, CrawlSet, Manifest
 from crawlgauge.store.crawl_writer import CrawlWriter, LocalPlace, StorePlace
 from crawlgauge.store.documents import ADD_AGAIN, NOT_KEPT, check_document, to_document
@@ -210,7 +210,7 @@ class Store:
         """Do something for each crawl, for several at once where each takes its time to answer."""
         if isinstance(self.path, RemotePath) and len(labels) > 1:
             with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as pool:
-                return list(pool.map(action, labels))
+                return list(map_in_threads(pool, action, labels))
         return [action(label) for label in labels]
 
     def _unknown(self, label: str) -> StoreError:

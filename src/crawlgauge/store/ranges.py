@@ -10,7 +10,7 @@ from typing import TypeVar
 from crawlgauge.core.machine import count_processors
 from crawlgauge.errors import StoreError
 from crawlgauge.keys.sampling import KEY_BITS, WHOLE, count_ranges
-from crawlgauge.sources.remote import RemotePath
+from crawlgauge.sources.remote import RemotePath, map_in_threads, wait_for
 from crawlgauge.store.crawl_set import CrawlSet
 from crawlgauge.store.key_set import KeyReader, Keys
 
@@ -114,7 +114,7 @@ class SetReaders:
         if not self._is_remote:
             return list(map(read, self._readers))
         with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as pool:
-            return list(pool.map(read, self._readers))
+            return list(map_in_threads(pool, read, self._readers))
 
 
 @contextmanager
@@ -166,6 +166,6 @@ def work_on_ranges(
             # What is read and not yet worked on takes memory.
             while len(running) > (n_workers if where.number != numbers[-1] else 0):
                 there, done = running.popleft()
-                yield there, done.result()
+                yield there, wait_for(done)
                 if progress is not None:
                     progress(there.number - numbers.start + 1, len(numbers))
